@@ -1,0 +1,49 @@
+/**
+ * @file cpu_device.h
+ * The CPU device's own controls, beside the CUDA runtime calls that it implements.
+ *
+ * A program linked with the CPU device runs its kernels on the host, one fiber a CUDA thread.
+ * In which order threads and blocks run, and when an asynchronous copy lands, is a schedule.
+ */
+#ifndef OVERLAP_CPU_DEVICE_H
+#define OVERLAP_CPU_DEVICE_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Order in which the threads of a block, and the blocks of a grid, get to run. */
+enum cpu_order { CPU_FORWARD, CPU_REVERSE, CPU_RANDOM };
+
+/** When an asynchronous copy lands: at the wait that covers it, at its issue, or either. */
+enum cpu_async { CPU_LATE, CPU_EARLY, CPU_EITHER };
+
+/** One schedule. `seed` matters where `order` or `async` is random. */
+struct cpu_schedule {
+    const char *name; /**< such as "reverse-late"; also what cpu_schedule_set_by_name() takes */
+    enum cpu_order order;
+    enum cpu_async async;
+    unsigned seed;
+};
+
+/** The schedules that verification goes through; the end is an entry whose name is null. */
+extern const struct cpu_schedule cpu_schedules[];
+
+/** Later launches follow `*schedule` (copied). The first entry of cpu_schedules is the default. */
+void cpu_schedule_set(const struct cpu_schedule *schedule);
+
+/**
+ * Faults (out-of-bounds access, divergent barrier, deadlock, ...) since the last call of
+ * cpu_faults_clear(). Each was printed to stderr when it was found, with file and line; a launch
+ * that had one fails with cudaErrorLaunchFailure.
+ */
+unsigned cpu_faults(void);
+/** The text of fault `i`, without a line end; owned by the device until cpu_faults_clear(). */
+const char *cpu_fault_text(unsigned i);
+/** Forgets the faults, and the error that they left in the runtime. */
+void cpu_faults_clear(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,254 @@
+/**
+ * @file cuda_runtime.h
+ * Stand-in for the CUDA header of this name: CUDA C++ as seen by a host compiler.
+ */
+#pragma once
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include "../device.h"
+
+#define __host__
+#define __device__
+#define __global__
+#define __constant__
+#define __managed__
+// Kernels run on one OS thread, so its thread-local block is the block's shared memory. Inside a
+// function thread_local implies static, after extern it does not: one macro serves both.
+#define __shared__ thread_local
+#define __forceinline__ inline __attribute__((always_inline))
+#define __launch_bounds__(...)
+#define __grid_constant__
+#define __align__(n) __attribute__((aligned(n)))
+
+#define threadIdx (uint3{cpu_thread_index(0), cpu_thread_index(1), cpu_thread_index(2)})
+#define blockIdx (uint3{cpu_block_index(0), cpu_block_index(1), cpu_block_index(2)})
+#define blockDim (uint3{cpu_block_dim(0), cpu_block_dim(1), cpu_block_dim(2)})
+#define gridDim (uint3{cpu_grid_dim(0), cpu_grid_dim(1), cpu_grid_dim(2)})
+#define warpSize 32
+using cpu::cpu_block_dim;
+using cpu::cpu_block_index;
+using cpu::cpu_grid_dim;
+using cpu::cpu_thread_index;
+
+// ---- Barriers, votes, shuffles ------------------------------------------------------------------
+
+void __syncthreads();
+int __syncthreads_count(int predicate);
+int __syncthreads_and(int predicate);
+int __syncthreads_or(int predicate);
+void __syncwarp(unsigned mask = 0xffffffffu);
+
+unsigned __ballot_sync(unsigned mask, int predicate);
+int __any_sync(unsigned mask, int predicate);
+int __all_sync(unsigned mask, int predicate);
+/// The caller alone: a legal answer, and the one that trusts least in convergence.
+unsigned __activemask();
+
+#define CPU_SHUFFLE(name, kind, operand)                                              \
+    template<class T>                                                                 \
+    __forceinline__ T name(unsigned mask, T value, operand, int width = warpSize) {   \
+        static_assert(sizeof(T) <= 8, "a shuffle moves 8 bytes at most");             \
+        uint64_t bits = 0;                                                            \
+        __builtin_memcpy(&bits, &value, sizeof value);                                \
+        bits = cpu::shuffle(#name, cpu::Shuffle::kind, mask, bits, int(from), width); \
+        __builtin_memcpy(&value, &bits, sizeof value);                                \
+        return value;                                                                 \
+    }
+CPU_SHUFFLE(__shfl_sync, index, int from)
+CPU_SHUFFLE(__shfl_up_sync, up, unsigned from)
+CPU_SHUFFLE(__shfl_down_sync, down, unsigned from)
+CPU_SHUFFLE(__shfl_xor_sync, exclusive_or, int from)
+#undef CPU_SHUFFLE
+
+#define CPU_REDUCE(name, kind, T)                                     \
+    __forceinline__ T name(unsigned mask, T value) {                  \
+        return T(cpu::reduce(#name, cpu::Reduce::kind, mask, value)); \
+    }
+CPU_REDUCE(__reduce_add_sync, add, int)
+CPU_REDUCE(__reduce_add_sync, add, unsigned)
+CPU_REDUCE(__reduce_min_sync, min, int)
+CPU_REDUCE(__reduce_min_sync, min, unsigned)
+CPU_REDUCE(__reduce_max_sync, max, int)
+CPU_REDUCE(__reduce_max_sync, max, unsigned)
+CPU_REDUCE(__reduce_and_sync, bit_and, unsigned)
+CPU_REDUCE(__reduce_or_sync, bit_or, unsigned)
+CPU_REDUCE(__reduce_xor_sync, bit_xor, unsigned)
+#undef CPU_REDUCE
+
+void __threadfence_block();
+void __threadfence();
+void __threadfence_system();
+void __nanosleep(unsigned nanoseconds);
+
+// ---- Atomics ------------------------------------------------------------------------------------
+
+/// X(name, type, new value from `old` and `v`) for every read-modify-write of one operand.
+#define CPU_DEVICE_ATOMICS(X)                           \
+    X(atomicAdd, int, old + v)                          \
+    X(atomicAdd, unsigned, old + v)                     \
+    X(atomicAdd, unsigned long long, old + v)           \
+    X(atomicAdd, float, old + v)                        \
+    X(atomicAdd, double, old + v)                       \
+    X(atomicSub, int, old - v)                          \
+    X(atomicSub, unsigned, old - v)                     \
+    X(atomicExch, int, v)                               \
+    X(atomicExch, unsigned, v)                          \
+    X(atomicExch, unsigned long long, v)                \
+    X(atomicExch, float, v)                             \
+    X(atomicMax, int, old > v ? old : v)                \
+    X(atomicMax, unsigned, old > v ? old : v)           \
+    X(atomicMax, unsigned long long, old > v ? old : v) \
+    X(atomicMin, int, old < v ? old : v)                \
+    X(atomicMin, unsigned, old < v ? old : v)           \
+    X(atomicMin, unsigned long long, old < v ? old : v) \
+    X(atomicAnd, int, old &v)                           \
+    X(atomicAnd, unsigned, old &v)                      \
+    X(atomicAnd, unsigned long long, old &v)            \
+    X(atomicOr, int, old | v)                           \
+    X(atomicOr, unsigned, old | v)                      \
+    X(atomicOr, unsigned long long, old | v)            \
+    X(atomicXor, int, old ^ v)                          \
+    X(atomicXor, unsigned, old ^ v)                     \
+    X(atomicXor, unsigned long long, old ^ v)           \
+    X(atomicInc, unsigned, old >= v ? 0 : old + 1)      \
+    X(atomicDec, unsigned, old == 0 || old > v ? v : old - 1)
+#define CPU_DECLARE(name, T, value) T name(T *p, T v);
+CPU_DEVICE_ATOMICS(CPU_DECLARE)
+#undef CPU_DECLARE
+int atomicCAS(int *p, int expected, int desired);
+unsigned atomicCAS(unsigned *p, unsigned expected, unsigned desired);
+unsigned long long atomicCAS(unsigned long long *p, unsigned long long expected,
+                             unsigned long long desired);
+
+// ---- Loads and stores with a cache hint: the hint means nothing here ---------------------------
+
+#define CPU_LOAD(name)                                     \
+    template<class T> __forceinline__ T name(const T *p) { \
+        return *p;                                         \
+    }
+CPU_LOAD(__ldg)
+CPU_LOAD(__ldca)
+CPU_LOAD(__ldcg)
+CPU_LOAD(__ldcs)
+CPU_LOAD(__ldcv)
+CPU_LOAD(__ldlu)
+#undef CPU_LOAD
+#define CPU_STORE(name)                                          \
+    template<class T> __forceinline__ void name(T *p, T value) { \
+        *p = value;                                              \
+    }
+CPU_STORE(__stcg)
+CPU_STORE(__stcs)
+CPU_STORE(__stwb)
+CPU_STORE(__stwt)
+#undef CPU_STORE
+
+// ---- Arithmetic ---------------------------------------------------------------------------------
+
+#define CPU_MIN_MAX(T)        \
+    inline T min(T a, T b) {  \
+        return b < a ? b : a; \
+    }                         \
+    inline T max(T a, T b) {  \
+        return a < b ? b : a; \
+    }
+CPU_MIN_MAX(int)
+CPU_MIN_MAX(unsigned)
+CPU_MIN_MAX(long)
+CPU_MIN_MAX(unsigned long)
+CPU_MIN_MAX(long long)
+CPU_MIN_MAX(unsigned long long)
+#undef CPU_MIN_MAX
+// One operand signed, one not: compared as unsigned, like CUDA's.
+inline unsigned min(unsigned a, int b) {
+    return min(a, unsigned(b));
+}
+inline unsigned min(int a, unsigned b) {
+    return min(unsigned(a), b);
+}
+inline unsigned max(unsigned a, int b) {
+    return max(a, unsigned(b));
+}
+inline unsigned max(int a, unsigned b) {
+    return max(unsigned(a), b);
+}
+// A NaN loses, as on the device.
+inline float min(float a, float b) {
+    return fminf(a, b);
+}
+inline float max(float a, float b) {
+    return fmaxf(a, b);
+}
+inline double min(double a, double b) {
+    return fmin(a, b);
+}
+inline double max(double a, double b) {
+    return fmax(a, b);
+}
+
+inline float __fmaf_rn(float a, float b, float c) {
+    return fmaf(a, b, c);
+}
+inline float rsqrtf(float x) {
+    return 1.0f / sqrtf(x);
+}
+
+inline int __popc(unsigned x) {
+    return __builtin_popcount(x);
+}
+inline int __popcll(unsigned long long x) {
+    return __builtin_popcountll(x);
+}
+inline int __clz(int x) {
+    return x ? __builtin_clz(unsigned(x)) : 32;
+}
+inline int __clzll(long long x) {
+    return x ? __builtin_clzll((unsigned long long)x) : 64;
+}
+inline int __ffs(int x) {
+    return __builtin_ffs(x);
+}
+inline int __ffsll(long long x) {
+    return __builtin_ffsll(x);
+}
+inline unsigned __brev(unsigned x) {
+    unsigned r = 0;
+    for (int i = 0; i < 32; ++i)
+        r |= (x >> i & 1) << (31 - i);
+    return r;
+}
+
+#define CPU_BIT_CAST(name, From, To)             \
+    inline To name(From from) {                  \
+        To to;                                   \
+        __builtin_memcpy(&to, &from, sizeof to); \
+        return to;                               \
+    }
+CPU_BIT_CAST(__float_as_int, float, int)
+CPU_BIT_CAST(__float_as_uint, float, unsigned)
+CPU_BIT_CAST(__int_as_float, int, float)
+CPU_BIT_CAST(__uint_as_float, unsigned, float)
+#undef CPU_BIT_CAST
+
+// ---- Typed forms of runtime calls ---------------------------------------------------------------
+
+template<class T> cudaError_t cudaMalloc(T **pointer, size_t size) {
+    return cudaMalloc(reinterpret_cast<void **>(pointer), size);
+}
+template<class T> cudaError_t cudaMallocHost(T **pointer, size_t size) {
+    return cudaMallocHost(reinterpret_cast<void **>(pointer), size);
+}
+template<class T> cudaError_t cudaFuncSetAttribute(T *kernel, cudaFuncAttribute attr, int value) {
+    return cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel), attr, value);
+}
+template<class T> cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attr, T *kernel) {
+    return cudaFuncGetAttributes(attr, reinterpret_cast<const void *>(kernel));
+}
+template<class T>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, T *kernel, int threads,
+                                                          size_t dynamic_shared) {
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        blocks, reinterpret_cast<const void *>(kernel), threads, dynamic_shared);
+}

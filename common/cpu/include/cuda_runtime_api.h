@@ -1,0 +1,169 @@
+/**
+ * @file cuda_runtime_api.h
+ * Stand-in for the CUDA header of this name, for C and C++: the part of the runtime that this
+ * repository uses, with CUDA's names and values. Work is done when the call returns, whatever the
+ * stream.
+ */
+#ifndef CPU_DEVICE_CUDA_RUNTIME_API_H
+#define CPU_DEVICE_CUDA_RUNTIME_API_H
+
+#include <stddef.h>
+#include "vector_types.h"
+
+#define CUDART_VERSION 12000
+
+#ifdef __cplusplus
+#define CPU_DEFAULT(value) = value
+extern "C" {
+#else
+#define CPU_DEFAULT(value)
+#endif
+
+/** X(name, value, text) for every error known here. */
+#define CPU_DEVICE_ERRORS(X)                                                                 \
+    X(cudaSuccess, 0, "no error")                                                            \
+    X(cudaErrorInvalidValue, 1, "invalid argument")                                          \
+    X(cudaErrorMemoryAllocation, 2, "out of memory")                                         \
+    X(cudaErrorInitializationError, 3, "initialization error")                               \
+    X(cudaErrorInvalidConfiguration, 9, "invalid configuration argument")                    \
+    X(cudaErrorInvalidPitchValue, 12, "invalid pitch argument")                              \
+    X(cudaErrorInvalidMemcpyDirection, 21, "invalid copy direction for memcpy")              \
+    X(cudaErrorInsufficientDriver, 35, "driver version is insufficient for runtime version") \
+    X(cudaErrorInvalidDeviceFunction, 98, "invalid device function")                         \
+    X(cudaErrorNoDevice, 100, "no CUDA-capable device is detected")                          \
+    X(cudaErrorInvalidDevice, 101, "invalid device ordinal")                                 \
+    X(cudaErrorNoKernelImageForDevice, 209, "no kernel image is available for the device")   \
+    X(cudaErrorUnsupportedPtxVersion, 222, "PTX was compiled with an unsupported toolchain") \
+    X(cudaErrorInvalidResourceHandle, 400, "invalid resource handle")                        \
+    X(cudaErrorNotReady, 600, "device not ready")                                            \
+    X(cudaErrorIllegalAddress, 700, "an illegal memory access was encountered")              \
+    X(cudaErrorLaunchOutOfResources, 701, "too many resources requested for launch")         \
+    X(cudaErrorLaunchTimeout, 702, "the launch timed out and was terminated")                \
+    X(cudaErrorMisalignedAddress, 716, "misaligned address")                                 \
+    X(cudaErrorLaunchFailure, 719, "unspecified launch failure")                             \
+    X(cudaErrorNotSupported, 801, "operation not supported")                                 \
+    X(cudaErrorSystemDriverMismatch, 803, "display driver and CUDA driver do not match")     \
+    X(cudaErrorUnknown, 999, "unknown error")
+
+#define CPU_ENUMERATOR(name, value, text) name = value,
+typedef enum cudaError { CPU_DEVICE_ERRORS(CPU_ENUMERATOR) } cudaError_t;
+#undef CPU_ENUMERATOR
+
+enum cudaMemcpyKind {
+    cudaMemcpyHostToHost = 0,
+    cudaMemcpyHostToDevice = 1,
+    cudaMemcpyDeviceToHost = 2,
+    cudaMemcpyDeviceToDevice = 3,
+    cudaMemcpyDefault = 4
+};
+
+enum cudaFuncAttribute {
+    cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
+    cudaFuncAttributePreferredSharedMemoryCarveout = 9
+};
+
+enum cudaDeviceAttr {
+    cudaDevAttrMaxThreadsPerBlock = 1,
+    cudaDevAttrMaxBlockDimX = 2,
+    cudaDevAttrMaxBlockDimY = 3,
+    cudaDevAttrMaxBlockDimZ = 4,
+    cudaDevAttrMaxGridDimX = 5,
+    cudaDevAttrMaxGridDimY = 6,
+    cudaDevAttrMaxGridDimZ = 7,
+    cudaDevAttrMaxSharedMemoryPerBlock = 8,
+    cudaDevAttrWarpSize = 10,
+    cudaDevAttrMaxRegistersPerBlock = 12,
+    cudaDevAttrClockRate = 13,
+    cudaDevAttrMultiProcessorCount = 16,
+    cudaDevAttrMemoryClockRate = 36,
+    cudaDevAttrGlobalMemoryBusWidth = 37,
+    cudaDevAttrL2CacheSize = 38,
+    cudaDevAttrMaxThreadsPerMultiProcessor = 39,
+    cudaDevAttrComputeCapabilityMajor = 75,
+    cudaDevAttrComputeCapabilityMinor = 76,
+    cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
+    cudaDevAttrMaxRegistersPerMultiprocessor = 82,
+    cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
+    cudaDevAttrMaxBlocksPerMultiprocessor = 106,
+    cudaDevAttrReservedSharedMemoryPerBlock = 111
+};
+
+struct cudaDeviceProp {
+    char name[256];
+    size_t totalGlobalMem, sharedMemPerBlock, sharedMemPerBlockOptin, sharedMemPerMultiprocessor;
+    int regsPerBlock, warpSize, maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3];
+    int major, minor, multiProcessorCount, maxThreadsPerMultiProcessor;
+    int l2CacheSize, memoryBusWidth;
+};
+
+struct cudaFuncAttributes {
+    size_t sharedSizeBytes, constSizeBytes, localSizeBytes;
+    int maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion, maxDynamicSharedSizeBytes;
+};
+
+typedef struct CUstream_st *cudaStream_t;
+typedef struct CUevent_st *cudaEvent_t;
+
+#define cudaStreamDefault 0x00
+#define cudaStreamNonBlocking 0x01
+#define cudaEventDefault 0x00
+#define cudaEventBlockingSync 0x01
+#define cudaEventDisableTiming 0x02
+#define cudaHostAllocDefault 0x00
+
+cudaError_t cudaGetLastError(void);
+cudaError_t cudaPeekAtLastError(void);
+const char *cudaGetErrorName(cudaError_t error);
+const char *cudaGetErrorString(cudaError_t error);
+
+cudaError_t cudaGetDeviceCount(int *count);
+cudaError_t cudaSetDevice(int device);
+cudaError_t cudaGetDevice(int *device);
+cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int device);
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device);
+cudaError_t cudaDeviceSynchronize(void);
+cudaError_t cudaDeviceReset(void);
+cudaError_t cudaRuntimeGetVersion(int *version);
+cudaError_t cudaDriverGetVersion(int *version);
+cudaError_t cudaMemGetInfo(size_t *available, size_t *total);
+
+cudaError_t cudaMalloc(void **pointer, size_t size);
+cudaError_t cudaFree(void *pointer);
+cudaError_t cudaMallocHost(void **pointer, size_t size);
+cudaError_t cudaFreeHost(void *pointer);
+cudaError_t cudaMemcpy(void *dst, const void *src, size_t size, enum cudaMemcpyKind kind);
+cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t size, enum cudaMemcpyKind kind,
+                            cudaStream_t stream CPU_DEFAULT(0));
+cudaError_t cudaMemcpy2D(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
+                         size_t height, enum cudaMemcpyKind kind);
+cudaError_t cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src, size_t spitch,
+                              size_t width, size_t height, enum cudaMemcpyKind kind,
+                              cudaStream_t stream CPU_DEFAULT(0));
+cudaError_t cudaMemset(void *dst, int value, size_t size);
+cudaError_t cudaMemsetAsync(void *dst, int value, size_t size, cudaStream_t stream CPU_DEFAULT(0));
+
+cudaError_t cudaStreamCreate(cudaStream_t *stream);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
+cudaError_t cudaStreamDestroy(cudaStream_t stream);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaStreamQuery(cudaStream_t stream);
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
+                                unsigned flags CPU_DEFAULT(0));
+cudaError_t cudaEventCreate(cudaEvent_t *event);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags);
+cudaError_t cudaEventDestroy(cudaEvent_t event);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream CPU_DEFAULT(0));
+cudaError_t cudaEventSynchronize(cudaEvent_t event);
+cudaError_t cudaEventQuery(cudaEvent_t event);
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end);
+
+cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr, int value);
+cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const void *kernel);
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel,
+                                                          int threads, size_t dynamic_shared);
+
+#ifdef __cplusplus
+}
+#endif
+#undef CPU_DEFAULT
+#endif

@@ -1,0 +1,94 @@
+/**
+ * @file symbols.cpp
+ * From addresses to source lines, by addr2line of the binutils.
+ */
+#include "block.h"
+#include <link.h>
+#include <map>
+#include <unistd.h>
+
+namespace cpu {
+namespace {
+
+/// Where the program was loaded, and the addresses that it covers.
+struct Image {
+    uintptr_t base = 0, end = 0;
+    Image() {
+        dl_iterate_phdr(
+            [](dl_phdr_info *program, size_t, void *out) {
+                auto *image = static_cast<Image *>(out);
+                image->base = program->dlpi_addr;
+                for (int i = 0; i < program->dlpi_phnum; ++i)
+                    if (const auto &h = program->dlpi_phdr[i]; h.p_type == PT_LOAD)
+                        image->end = image->base + h.p_vaddr + h.p_memsz;
+                return 1; // the first object is the program
+            },
+            this);
+    }
+};
+
+bool is_ours(const std::string &line) {
+    static const std::string file = __FILE__, folder = file.substr(0, file.rfind('/') + 1);
+    return line.compare(0, folder.size(), folder) == 0;
+}
+
+/// "/a/b/06_wmma_db/kernel.cu:52 (discriminator 3)" as "06_wmma_db/kernel.cu:52"
+std::string shortened(std::string line) {
+    line = line.substr(0, line.find_first_of(" \n", line.rfind(':')));
+    size_t slash = line.rfind('/');
+    if (slash != line.npos && slash > 0 && (slash = line.rfind('/', slash - 1)) != line.npos)
+        line.erase(0, slash + 1);
+    // Some compilers name the rewritten copy, whose lines are the same.
+    if (size_t copy = line.rfind(".cu.cpp:"); copy != line.npos)
+        line.erase(copy + 3, 4);
+    return line;
+}
+
+struct Line {
+    std::string text;
+    bool in_kernel; ///< rather than in the device or unknown
+};
+
+/// The innermost line that is not the device's own: addr2line lists inlined functions outwards.
+Line look_up(Place place) {
+    static const Image image;
+    uintptr_t address = uintptr_t(place);
+    char text[32];
+    snprintf(text, sizeof text, "address %#zx", size_t(address - image.base));
+    Line result{text, false};
+    if (address < image.base || address >= image.end)
+        return result;
+    char command[120];
+    snprintf(command, sizeof command, "addr2line -i -e /proc/%d/exe %#zx 2>/dev/null",
+             int(getpid()), size_t(address - image.base));
+    FILE *pipe = popen(command, "r");
+    if (!pipe)
+        return result;
+    char line[4096];
+    while (!result.in_kernel && fgets(line, sizeof line, pipe))
+        if (line[0] != '?')
+            result = {shortened(line), !is_ours(line)};
+    pclose(pipe);
+    return result;
+}
+
+const Line &known_line(Place place) {
+    static std::map<Place, Line> known;
+    auto at = known.find(place);
+    return at != known.end() ? at->second : known.emplace(place, look_up(place)).first->second;
+}
+
+} // namespace
+
+std::string source_line(Place place) {
+    return known_line(place).text;
+}
+
+std::string source_line(const Place *places, int n) {
+    for (int i = 0; i < n; ++i)
+        if (known_line(places[i]).in_kernel)
+            return known_line(places[i]).text;
+    return n ? known_line(places[0]).text : "unknown address";
+}
+
+} // namespace cpu

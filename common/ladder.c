@@ -1,0 +1,436 @@
+/* The ladder: runs every step's programs over a set of shapes, and prints one table. */
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "options.h"
+#include "report.h"
+#include "steps.h"
+
+enum { PATH_SIZE = 1024, LINE_SIZE = 1024, FACTS_MAX = 16, EXIT_INTERRUPTED = 130 };
+
+/* More than this many FLOP take minutes on the CPU device, which goes through every schedule. */
+static const double cpu_flops_max = 4e9;
+
+/* What the command line asks for. */
+struct ladder_options {
+    bool gpu, cpu, warm;
+    const char *shapes, *steps, *samples, *csv, *json;
+};
+
+/* What has come in so far. */
+struct ladder {
+    struct report report; /* the files; the table is printed at the end, in order */
+    struct row *rows;
+    int count, capacity;
+    char facts[FACTS_MAX][256];
+    int fact_count;
+};
+
+static volatile sig_atomic_t interrupted;
+
+/* The shapes in the order in which they were asked for; the table follows it. */
+static struct shapes shape_order;
+
+static void on_interrupt(int number) {
+    (void)number;
+    interrupted = 1;
+}
+
+static void print_help(const char *program) {
+    printf("usage: %s [options]\n"
+           "Verifies every step on every device that there is, times it on a GPU, and prints one "
+           "table.\n"
+           "\n"
+           "  --gpu, --cpu      only these devices (default: both)\n"
+           "  --shapes WHAT     names, sets or MxNxK with commas (default: ladder on a GPU, small "
+           "on the CPU)\n"
+           "  --steps LIST      step names with commas (default: all)\n"
+           "  --samples S       timed runs of each (default: until the median is settled)\n"
+           "  --warm            do not flush the L2 cache between samples\n"
+           "  --csv FILE        write the rows as CSV too; - for stdout instead of the table\n"
+           "  --json FILE       the same as JSON\n"
+           "  --list            the steps and the shapes, and exit\n"
+           "  --help            this text, and exit\n"
+           "\n"
+           "exit status: 0 verified, 1 a step failed, 2 bad option, 77 nothing could be run\n",
+           program);
+}
+
+static void print_list(void) {
+    printf("# step               base         track    type\n");
+    for (const struct step *s = steps; s->name != NULL; ++s)
+        printf("%-20s %-12s %-8s %-5s%s%s\n", s->name, s->base, s->track, s->type,
+               s->missing != NULL ? "  no GPU program: " : "",
+               s->missing != NULL ? s->missing : "");
+    printf("\n");
+    shapes_print(shapes_text);
+}
+
+static int complain(const char *option, const char *value, const char *allowed) {
+    fprintf(stderr, "%s %s: not allowed; allowed: %s\n", option, value, allowed);
+    return EXIT_USAGE;
+}
+
+/* Whether `name` is among the comma-separated words of `list`. */
+static bool listed(const char *list, const char *name) {
+    size_t length = strlen(name);
+    for (const char *at = list; (at = strstr(at, name)) != NULL; ++at)
+        if ((at == list || at[-1] == ',') && (at[length] == ',' || at[length] == '\0'))
+            return true;
+    return false;
+}
+
+static int check_steps(const char *list) {
+    char word[64];
+    for (const char *at = list;; ++at) {
+        size_t length = strcspn(at, ",");
+        bool known = false;
+        snprintf(word, sizeof word, "%.*s", (int)length, at);
+        for (const struct step *s = steps; s->name != NULL; ++s)
+            known = known || strcmp(s->name, word) == 0;
+        if (!known)
+            return complain("--steps", word, "the step names that --list prints");
+        at += length;
+        if (*at == '\0')
+            return -1;
+    }
+}
+
+static int parse(struct ladder_options *o, int argc, char **argv) {
+    static const struct option long_options[] = {
+        {"gpu", no_argument, NULL, 'g'},
+        {"cpu", no_argument, NULL, 'c'},
+        {"shapes", required_argument, NULL, 's'},
+        {"steps", required_argument, NULL, 't'},
+        {"samples", required_argument, NULL, 'n'},
+        {"warm", no_argument, NULL, 'w'},
+        {"csv", required_argument, NULL, 'v'},
+        {"json", required_argument, NULL, 'j'},
+        {"list", no_argument, NULL, 'l'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    struct shapes found = {0};
+    char error[256];
+    int64_t samples;
+    int c;
+    memset(o, 0, sizeof *o);
+    while ((c = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+        switch (c) {
+        case 'g':
+            o->gpu = true;
+            break;
+        case 'c':
+            o->cpu = true;
+            break;
+        case 's':
+            o->shapes = optarg;
+            break;
+        case 't':
+            o->steps = optarg;
+            break;
+        case 'n':
+            o->samples = optarg;
+            break;
+        case 'w':
+            o->warm = true;
+            break;
+        case 'v':
+            o->csv = optarg;
+            break;
+        case 'j':
+            o->json = optarg;
+            break;
+        case 'l':
+            print_list();
+            return EXIT_OK;
+        case 'h':
+            print_help(argv[0]);
+            return EXIT_OK;
+        default:
+            return EXIT_USAGE;
+        }
+    }
+    if (optind < argc)
+        return complain("", argv[optind], "options only, see --help");
+    if (o->samples != NULL && (!parse_count(o->samples, 100000, &samples) || samples < 1))
+        return complain("--samples", o->samples, "a whole number from 1 to 100000");
+    if (o->shapes != NULL && !shapes_find(shapes_text, o->shapes, &found, error)) {
+        fprintf(stderr, "--shapes: %s\n", error);
+        return EXIT_USAGE;
+    }
+    if (!o->gpu && !o->cpu)
+        o->gpu = o->cpu = true;
+    return o->steps != NULL ? check_steps(o->steps) : -1;
+}
+
+static void add_row(struct ladder *l, const struct row *row) {
+    if (l->count == l->capacity) {
+        l->capacity = 2 * l->capacity + 64;
+        l->rows = realloc(l->rows, (size_t)l->capacity * sizeof *l->rows);
+        if (l->rows == NULL) {
+            fprintf(stderr, "no memory for %d rows\n", l->capacity);
+            exit(EXIT_FAULT);
+        }
+    }
+    l->rows[l->count++] = *row;
+    report_row(&l->report, row);
+}
+
+/* A row for what has no result: a step that was not run, or failed without a word. */
+static void add_plain(struct ladder *l, const struct step *step, bool gpu, const char *shape,
+                      const char *status, const char *note) {
+    struct row row;
+    row_clear(&row);
+    snprintf(row.step, sizeof row.step, "%s", step->name);
+    snprintf(row.base, sizeof row.base, "%s", strcmp(step->base, "-") == 0 ? "" : step->base);
+    snprintf(row.device, sizeof row.device, "%s", gpu ? "GPU" : "CPU device");
+    snprintf(row.shape, sizeof row.shape, "%s", shape);
+    snprintf(row.status, sizeof row.status, "%s", status);
+    snprintf(row.note, sizeof row.note, "%s", note);
+    add_row(l, &row);
+}
+
+static void progress(const struct step *step, const char *device, int done, int of) {
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\r\033[K%s on the %s: %d of %d shapes", step->name, device, done, of);
+}
+
+static void end_progress(void) {
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\r\033[K");
+}
+
+/* Starts `program` with its stdout in a pipe and its stderr in `errors`. */
+static FILE *start(char *const *arguments, FILE *errors, pid_t *child) {
+    int ends[2];
+    if (pipe(ends) != 0)
+        return NULL;
+    fflush(NULL);
+    *child = fork();
+    if (*child == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        dup2(fileno(errors), STDERR_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+        execv(arguments[0], arguments);
+        dprintf(STDERR_FILENO, "%s: cannot be run: %s\n", arguments[0], strerror(errno));
+        _exit(EXIT_FAULT);
+    }
+    close(ends[1]);
+    if (*child < 0) {
+        close(ends[0]);
+        return NULL;
+    }
+    return fdopen(ends[0], "r");
+}
+
+/* Copies what a program complained of to stderr; puts its last line into `last`. */
+static void read_errors(FILE *errors, bool show, char *last, size_t size) {
+    char line[LINE_SIZE];
+    rewind(errors);
+    while (fgets(line, sizeof line, errors) != NULL) {
+        if (show)
+            fputs(line, stderr);
+        line[strcspn(line, "\n")] = '\0';
+        if (line[0] != ' ') /* an indented line goes on about the one before */
+            snprintf(last, size, "%s", line);
+    }
+}
+
+/* Runs one program over the shapes; collects its rows, or the reason why there are none. */
+static void run_program(struct ladder *l, const struct ladder_options *o, const char *directory,
+                        const struct step *step, bool gpu, const struct shapes *shapes) {
+    char program[PATH_SIZE], words[SHAPES_MAX * SHAPE_NAME_SIZE] = "", line[LINE_SIZE],
+                                                last[256] = "";
+    const char *device = gpu ? "GPU" : "CPU device";
+    int seen = 0, status = 0;
+    bool reported[SHAPES_MAX] = {false};
+    pid_t child;
+    if (gpu && step->missing != NULL) {
+        add_plain(l, step, gpu, "-", STATUS_SKIPPED, step->missing);
+        return;
+    }
+    for (int i = 0; i < shapes->count; ++i)
+        snprintf(words + strlen(words), sizeof words - strlen(words), "%s%s", i > 0 ? "," : "",
+                 shapes->shape[i].name);
+    snprintf(program, sizeof program, "%s/%s/%s", directory, gpu ? "gpu" : "cpu", step->name);
+    char *arguments[10] = {program, "--csv", "-", "--shape", words};
+    int count = 5;
+    if (o->samples != NULL)
+        arguments[count++] = "--samples", arguments[count++] = (char *)o->samples;
+    if (o->warm)
+        arguments[count++] = "--warm";
+
+    FILE *errors = tmpfile(), *rows = errors != NULL ? start(arguments, errors, &child) : NULL;
+    if (rows == NULL) {
+        snprintf(line, sizeof line, "%s: cannot be started: %s", program, strerror(errno));
+        add_plain(l, step, gpu, "-", STATUS_FAILED, line);
+        if (errors != NULL)
+            fclose(errors);
+        return;
+    }
+    progress(step, device, 0, shapes->count);
+    while (fgets(line, sizeof line, rows) != NULL) {
+        struct row row;
+        if (line[0] == '#' && l->count == 0 && l->fact_count < FACTS_MAX) {
+            line[strcspn(line, "\n")] = '\0';
+            snprintf(l->facts[l->fact_count], sizeof l->facts[0], "%.255s", line + 2);
+            report_fact(&l->report, l->facts[l->fact_count++]);
+        } else if (line[0] != '#' && row_csv_parse(line, &row)) {
+            add_row(l, &row);
+            for (int i = 0; i < shapes->count; ++i)
+                if (strcmp(row.step, step->name) == 0 && !reported[i] &&
+                    strcmp(row.shape, shapes->shape[i].name) == 0) {
+                    reported[i] = true;
+                    progress(step, device, ++seen, shapes->count);
+                }
+        }
+    }
+    fclose(rows);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    end_progress();
+    int exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    read_errors(errors, exit_status != EXIT_OK && exit_status != EXIT_SKIPPED && !interrupted, last,
+                sizeof last);
+    fclose(errors);
+    if (interrupted)
+        return;
+    if (exit_status == EXIT_SKIPPED) {
+        add_plain(l, step, gpu, "-", STATUS_SKIPPED, last);
+        return;
+    }
+    for (int i = 0; i < shapes->count; ++i) {
+        if (reported[i])
+            continue;
+        if (exit_status >= 0)
+            snprintf(line, sizeof line, "exit status %d: %s", exit_status, last);
+        else
+            snprintf(line, sizeof line, "killed by signal %d (%s): %s", WTERMSIG(status),
+                     strsignal(WTERMSIG(status)), last);
+        add_plain(l, step, gpu, shapes->shape[i].name, STATUS_FAILED, line);
+    }
+}
+
+static void run_device(struct ladder *l, const struct ladder_options *o, const char *directory,
+                       bool gpu) {
+    struct shapes wanted = {0}, shapes = {0};
+    char error[256];
+    const char *what = o->shapes != NULL ? o->shapes : gpu ? "ladder" : "small";
+    if (!shapes_find(shapes_text, what, &wanted, error)) {
+        fprintf(stderr, "--shapes: %s\n", error);
+        exit(EXIT_USAGE);
+    }
+    shape_order = wanted;
+    for (const struct step *s = steps; s->name != NULL && !interrupted; ++s) {
+        if (o->steps != NULL && !listed(o->steps, s->name))
+            continue;
+        shapes.count = 0;
+        for (int i = 0; i < wanted.count; ++i) {
+            const struct shape *shape = &wanted.shape[i];
+            if (!gpu &&
+                2.0 * (double)shape->m * (double)shape->n * (double)shape->k > cpu_flops_max)
+                add_plain(l, s, gpu, shape->name, STATUS_SKIPPED,
+                          "too large for the CPU device in a ladder");
+            else
+                shapes.shape[shapes.count++] = *shape;
+        }
+        if (shapes.count > 0)
+            run_program(l, o, directory, s, gpu, &shapes);
+    }
+}
+
+static int step_number(const char *name) {
+    int i = 0;
+    while (steps[i].name != NULL && strcmp(steps[i].name, name) != 0)
+        ++i;
+    return i; /* the libraries come behind the steps */
+}
+
+static int shape_number(const char *name) {
+    int i = 0;
+    while (i < shape_order.count && strcmp(shape_order.shape[i].name, name) != 0)
+        ++i;
+    return i;
+}
+
+/* By device, then by shape, then by step. */
+static int by_place(const void *a, const void *b) {
+    const struct row *x = a, *y = b;
+    int devices = (strcmp(x->device, "CPU device") == 0) - (strcmp(y->device, "CPU device") == 0);
+    int shapes = shape_number(x->shape) - shape_number(y->shape),
+        numbers = step_number(x->step) - step_number(y->step);
+    return devices != 0   ? devices
+           : shapes != 0  ? shapes
+           : numbers != 0 ? numbers
+                          : strcmp(x->step, y->step);
+}
+
+/* Prints all rows in order, each library once a shape, and counts them. Returns an exit status. */
+static int print_all(struct ladder *l, bool table) {
+    int verified = 0, failed = 0, skipped = 0;
+    if (l->count > 0)
+        qsort(l->rows, (size_t)l->count, sizeof *l->rows, by_place);
+    for (int i = 0; i < l->fact_count && table; ++i)
+        printf("%s\n", l->facts[i]);
+    if (table)
+        row_table_header(stdout);
+    for (int i = 0; i < l->count; ++i) {
+        const struct row *row = &l->rows[i];
+        verified += strcmp(row->status, STATUS_VERIFIED) == 0;
+        failed += strcmp(row->status, STATUS_FAILED) == 0;
+        skipped += strcmp(row->status, STATUS_SKIPPED) == 0;
+        bool again =
+            i > 0 && strcmp(row->status, STATUS_LIBRARY) == 0 && by_place(row, row - 1) == 0;
+        if (table && !again)
+            row_table(stdout, row);
+    }
+    if (table)
+        printf("%d verified, %d failed, %d skipped; skipped is not verified\n", verified, failed,
+               skipped);
+    return failed > 0      ? EXIT_FAULT
+           : interrupted   ? EXIT_INTERRUPTED
+           : verified == 0 ? EXIT_SKIPPED
+                           : EXIT_OK;
+}
+
+int main(int argc, char **argv) {
+    struct ladder_options options;
+    struct ladder ladder = {.count = 0};
+    char directory[PATH_SIZE - 128];
+    int status = parse(&options, argc, argv);
+    if (status >= 0)
+        return status;
+    ssize_t length = readlink("/proc/self/exe", directory, sizeof directory - 1);
+    if (length <= 0 || (size_t)length >= sizeof directory - 1) {
+        fprintf(stderr, "cannot tell where this program lies: %s\n", strerror(errno));
+        return EXIT_FAULT;
+    }
+    directory[length] = '\0';
+    *strrchr(directory, '/') = '\0';
+    if (!report_open(&ladder.report, options.csv, options.json))
+        return EXIT_USAGE;
+    bool table = ladder.report.table != NULL;
+    ladder.report.table = NULL;
+    struct sigaction action = {.sa_handler = on_interrupt};
+    sigaction(SIGINT, &action, NULL);
+
+    if (options.gpu)
+        run_device(&ladder, &options, directory, true);
+    if (options.cpu && !interrupted)
+        run_device(&ladder, &options, directory, false);
+    status = print_all(&ladder, table);
+    free(ladder.rows);
+    if (!report_close(&ladder.report) && status == EXIT_OK)
+        status = EXIT_FAULT;
+    return status;
+}

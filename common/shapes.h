@@ -1,0 +1,52 @@
+/**
+ * @file shapes.h
+ * Named GEMM shapes and sets of them, from shapes.txt.
+ */
+#ifndef OVERLAP_SHAPES_H
+#define OVERLAP_SHAPES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** Longest name of a shape or of a set, with its final zero. */
+#define SHAPE_NAME_SIZE 40
+/** Most shapes that one list holds. */
+#define SHAPES_MAX 256
+
+/** Largest M, N or K: leaves room in an int for a tile beyond the edge and for padding a row. */
+#define SHAPE_SIZE_MAX 2147483392
+
+/** One shape: M, N and K, each from 0 up. */
+struct shape {
+    char name[SHAPE_NAME_SIZE]; /**< from the file, or MxNxK */
+    int64_t m, n, k;
+};
+
+/** A list of shapes in the order in which they were asked for. */
+struct shapes {
+    int count;
+    struct shape shape[SHAPES_MAX];
+};
+
+/** The text of shapes.txt, built in. */
+extern const char shapes_text[];
+
+/**
+ * Appends the shapes that `what` names: a comma-separated list of names, sets and MxNxK.
+ *
+ * @param text   lines of the form of shapes.txt.
+ * @param error  where one line goes that says what is wrong; at least 256 bytes.
+ * @return false if a word is neither, a line of `text` is malformed or the list is full.
+ */
+bool shapes_find(const char *text, const char *what, struct shapes *list, char *error);
+
+/** Prints the names, sizes, sets and sources of all shapes in `text` to stdout. */
+void shapes_print(const char *text);
+
+/**
+ * Reads a whole number from 0 to `max`.
+ * @return false if `word` holds anything else: a sign, a fraction, blanks, nothing, more than `max`.
+ */
+bool parse_count(const char *word, int64_t max, int64_t *value);
+
+#endif

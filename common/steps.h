@@ -1,0 +1,20 @@
+/**
+ * @file steps.h
+ * The list of steps, as the build read it from steps/steps.list.
+ */
+#ifndef OVERLAP_STEPS_H
+#define OVERLAP_STEPS_H
+
+/** One line of steps.list. */
+struct step {
+    const char *name;    /**< such as "04_regblock" */
+    const char *base;    /**< the step it is a diff of, "baseline", or "-" */
+    const char *track;   /**< "gemm", "reduce" or "scan" */
+    const char *type;    /**< "f32", "tf32" or "u32" */
+    const char *missing; /**< why there is no GPU program, or null if there is one */
+};
+
+/** All steps in order; the end is an entry whose name is null. Made by the build. */
+extern const struct step steps[];
+
+#endif

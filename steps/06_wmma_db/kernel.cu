@@ -1,0 +1,146 @@
+// 06_wmma_db: 05_wmma with two slabs, filled by asynchronous copies: while a block multiplies one
+// slab, the next one is on its way.
+#include <cuda_pipeline.h>
+#include <mma.h>
+#include <stdint.h>
+#include "gemm.h"
+
+enum {
+    BM = 128, // rows of C a block computes
+    BN = 64,  // columns of C a block computes
+    BK = 16,  // depth of a slab
+    PAD_A = 4,
+    PAD_B = 8,
+    WM = 16, // a fragment of C: WM x WN, summed over WK at a time
+    WN = 16,
+    WK = 8,
+    WARPS_M = 4,
+    WARPS_N = 2,
+    TM = BM / WARPS_M / WM, // fragments of C a warp computes: TM x TN
+    TN = BN / WARPS_N / WN,
+    THREADS = WARPS_M * WARPS_N * 32
+};
+static_assert(BM % (WARPS_M * WM) == 0 && BN % (WARPS_N * WN) == 0, "warps cover the tile");
+static_assert(BK % WK == 0 && PAD_A % 4 == 0 && PAD_B % 4 == 0, "rows of whole 16-byte vectors");
+
+typedef nvcuda::wmma::fragment<nvcuda::wmma::matrix_a, WM, WN, WK, nvcuda::wmma::precision::tf32,
+                               nvcuda::wmma::row_major>
+    FragmentA;
+typedef nvcuda::wmma::fragment<nvcuda::wmma::matrix_b, WM, WN, WK, nvcuda::wmma::precision::tf32,
+                               nvcuda::wmma::row_major>
+    FragmentB;
+typedef nvcuda::wmma::fragment<nvcuda::wmma::accumulator, WM, WN, WK, float> FragmentC;
+
+typedef struct {
+    float A[BM][BK + PAD_A];
+    float B[BK][BN + PAD_B];
+} Slab;
+static_assert(2 * sizeof(Slab) <= 48 * 1024, "static shared memory");
+
+// Copies a height x width tile to shared memory. `rows` x `cols` elements of the matrix are left from
+// src on; the tile is zero beyond them. `wide`: the rows of src allow 16-byte loads.
+static __device__ void load_tile(float *tile, int pitch, int height, int width, const float *src,
+                                 int ld, int rows, int cols, bool wide) {
+    if (wide && cols >= width) {
+        for (int i = 0; i < height; i += THREADS * 4 / width) {
+            int r = i + threadIdx.x * 4 / width, c = threadIdx.x * 4 % width;
+            bool in = r < rows;
+            __pipeline_memcpy_async(&tile[r * pitch + c], in ? &src[(size_t)r * ld + c] : src, 16,
+                                    in ? 0 : 16);
+        }
+    } else {
+        for (int i = 0; i < height; i += THREADS / width) {
+            int r = i + threadIdx.x / width, c = threadIdx.x % width;
+            bool in = r < rows && c < cols;
+            __pipeline_memcpy_async(&tile[r * pitch + c], in ? &src[(size_t)r * ld + c] : src, 4,
+                                    in ? 0 : 4);
+        }
+    }
+}
+
+static __device__ void load_slab(Slab *slab, int k0, int rows, int cols, int K, const float *A,
+                                 int lda, const float *B, int ldb, bool wide) {
+    if (k0 >= K)
+        return; // nothing is left to copy
+    load_tile(slab->A[0], BK + PAD_A, BM, BK, A + k0, lda, rows, K - k0, wide);
+    load_tile(slab->B[0], BN + PAD_B, BK, BN, B + (size_t)k0 * ldb, ldb, K - k0, cols, wide);
+    __pipeline_commit();
+}
+
+static __device__ void multiply(FragmentC acc[TM][TN], const Slab *slab, int row, int col) {
+    for (int k = 0; k < BK; k += WK) {
+        FragmentA a[TM];
+        FragmentB b[TN];
+        for (int i = 0; i < TM; i++) {
+            nvcuda::wmma::load_matrix_sync(a[i], &slab->A[row + i * WM][k], BK + PAD_A);
+            for (int e = 0; e < a[i].num_elements; e++)
+                a[i].x[e] = nvcuda::wmma::__float_to_tf32(a[i].x[e]);
+        }
+        for (int j = 0; j < TN; j++) {
+            nvcuda::wmma::load_matrix_sync(b[j], &slab->B[k][col + j * WN], BN + PAD_B);
+            for (int e = 0; e < b[j].num_elements; e++)
+                b[j].x[e] = nvcuda::wmma::__float_to_tf32(b[j].x[e]);
+        }
+        for (int i = 0; i < TM; i++)
+            for (int j = 0; j < TN; j++)
+                nvcuda::wmma::mma_sync(acc[i][j], a[i], b[j], acc[i][j]);
+    }
+}
+
+static __device__ void store(FragmentC acc[TM][TN], float *patch, float *C, int ldc, int rows,
+                             int cols, int row, int col) {
+    for (int i = 0; i < TM; i++)
+        for (int j = 0; j < TN; j++) {
+            nvcuda::wmma::store_matrix_sync(patch, acc[i][j], WN, nvcuda::wmma::mem_row_major);
+            __syncwarp(); // the fragment is in the patch before other lanes read it
+            for (int e = threadIdx.x % 32; e < WM * WN; e += 32) {
+                int r = row + i * WM + e / WN, c = col + j * WN + e % WN;
+                if (r < rows && c < cols)
+                    C[(size_t)r * ldc + c] = patch[e];
+            }
+            __syncwarp(); // every lane has read the patch before the next fragment overwrites it
+        }
+}
+
+static __global__ void __launch_bounds__(THREADS)
+    gemm_kernel(int M, int N, int K, const float *A, int lda, const float *B, int ldb, float *C,
+                int ldc, bool wide) {
+    __shared__ __align__(128) Slab slab[2];
+    __shared__ __align__(128) float patch[WARPS_M * WARPS_N][WM * WN]; // for edges of C
+    // A one-dimensional grid, because gridDim.y and gridDim.z stop at 65535 and gridDim.x does not.
+    int tiles_n = (N + BN - 1) / BN;
+    int row0 = blockIdx.x / tiles_n * BM, col0 = blockIdx.x % tiles_n * BN;
+    int rows = M - row0, cols = N - col0; // left of the matrix, from this block's corner on
+    int warp = threadIdx.x / 32;
+    int row = warp / WARPS_N * TM * WM;
+    int col = warp % WARPS_N * TN * WN;
+    FragmentC acc[TM][TN];
+    for (int i = 0; i < TM; i++)
+        for (int j = 0; j < TN; j++)
+            nvcuda::wmma::fill_fragment(acc[i][j], 0.0f);
+
+    A += (size_t)row0 * lda;
+    B += col0;
+    C += (size_t)row0 * ldc + col0;
+    load_slab(&slab[0], 0, rows, cols, K, A, lda, B, ldb, wide);
+    for (int k0 = 0, buf = 0; k0 < K; k0 += BK, buf ^= 1) {
+        __pipeline_wait_prior(0); // this thread's copies have landed
+        // One barrier guards both hazards: everybody's copies to slab[buf] have landed, and everybody
+        // has read slab[buf ^ 1], in the trip before, so that it may be overwritten.
+        __syncthreads();
+        load_slab(&slab[buf ^ 1], k0 + BK, rows, cols, K, A, lda, B, ldb, wide);
+        multiply(acc, &slab[buf], row, col);
+    }
+    store(acc, patch[warp], C, ldc, rows, cols, row, col);
+}
+
+cudaError_t gemm(int M, int N, int K, const float *A, int lda, const float *B, int ldb, float *C,
+                 int ldc, cudaStream_t stream) {
+    if (M == 0 || N == 0)
+        return cudaSuccess;
+    bool wide = lda % 4 == 0 && ldb % 4 == 0 && ((uintptr_t)A | (uintptr_t)B) % 16 == 0;
+    step_path(wide ? "16-byte copies" : "4-byte copies");
+    unsigned blocks = (unsigned)((M + BM - 1) / BM) * (unsigned)((N + BN - 1) / BN);
+    gemm_kernel<<<blocks, THREADS, 0, stream>>>(M, N, K, A, lda, B, ldb, C, ldc, wide);
+    return cudaGetLastError();
+}

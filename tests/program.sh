@@ -1,0 +1,41 @@
+#!/bin/sh
+# What the programs do with good and bad command lines: program.sh STEP_PROGRAM LADDER
+step=$1 ladder=$2
+bad=0
+
+# expect STATUS PATTERN COMMAND...: the exit status, and a line on stdout or stderr that matches.
+expect() {
+    status=$1 pattern=$2
+    shift 2
+    said=$("$@" 2>&1)
+    got=$?
+    if [ $got -ne "$status" ] || ! printf '%s\n' "$said" | grep -q -e "$pattern"; then
+        echo "FAILED: $*: exit status $got, wanted $status; said: $said; wanted: $pattern"
+        bad=1
+    fi
+}
+
+expect 0 'exit status: 0 verified' "$step" --help
+expect 0 '^book ' "$step" --list
+expect 0 ' yes ' "$step" --m 3 --n 5 --k 7
+expect 0 ' yes ' "$step" --shape 0x5x7
+expect 0 '^# date' "$step" --shape 3x5x7 --csv -
+expect 0 '"status": "verified"' "$step" --shape 3x5x7 --json -
+expect 0 'reverse-late\|verified' "$step" --shape 3x5x7 --schedule reverse-late
+expect 2 'schedule sideways: not allowed; allowed: forward-late' "$step" --schedule sideways
+expect 2 'device 1: not allowed' "$step" --device 1
+expect 2 '^--m -4: not allowed; allowed: a whole number from 0' "$step" --m -4 --n 1 --k 1
+expect 2 'needs .* GB of memory' "$step" --shape 1000000000x1000x1
+expect 2 'cannot be written: No such file' "$step" --shape 3x5x7 --csv /nonexistent/file
+expect 1 'could not be written: No space left' "$step" --shape 3x5x7 --csv /dev/full
+
+expect 0 'exit status: 0 verified' "$ladder" --help
+expect 0 '^01_naive ' "$ladder" --list
+expect 2 'steps 99_none: not allowed' "$ladder" --steps 99_none
+expect 2 "no shape or set 'nowhere'" "$ladder" --shapes nowhere
+expect 2 'samples 0: not allowed' "$ladder" --samples 0
+expect 2 'cannot be written: No such file' "$ladder" --cpu --csv /nonexistent/file
+expect 0 '^1 verified, 0 failed, 0 skipped' "$ladder" --cpu --steps 01_naive --shapes 3x5x7
+expect 77 'too large for the CPU device' "$ladder" --cpu --steps 01_naive --shapes square-8192
+expect 0 '"rows": ' "$ladder" --cpu --steps 01_naive --shapes 3x5x7 --json -
+exit $bad

@@ -1,0 +1,415 @@
+/* Unit tests of common/: fill, reference, comparison, options, shapes, report, statistics. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "options.h"
+#include "oracle.h"
+#include "report.h"
+#include "stats.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* ---- fill ---- */
+
+static void fill_is_never_constant_and_never_periodic(void **state) {
+    (void)state;
+    enum { N = 64 };
+    static float x[N * N];
+    host_fill(x, N, N, N, FILL_REAL, 0, 1);
+    for (int shift = 1; shift < N * N / 2; ++shift) {
+        int equal = 0;
+        for (int i = 0; i + shift < N * N; ++i)
+            equal += x[i] == x[i + shift];
+        assert_true(equal < 8);
+    }
+    double sum = 0, square = 0;
+    for (int i = 0; i < N * N; ++i) {
+        assert_true(x[i] >= -1 && x[i] < 1);
+        sum += x[i], square += (double)x[i] * x[i];
+    }
+    assert_true(fabs(sum / (N * N)) < 0.03);               /* mean 0, 3 standard deviations */
+    assert_true(fabs(square / (N * N) - 1.0 / 3) < 0.015); /* variance 1/3 */
+}
+
+static void fill_depends_on_seed_row_and_column(void **state) {
+    (void)state;
+    assert_true(number_hash(1, 2, 3) != number_hash(2, 2, 3));
+    assert_true(number_hash(1, 2, 3) != number_hash(1, 3, 2));
+    assert_true(number_hash(1, 2, 3) != number_hash(1, 2, 4));
+    assert_true(number_hash(1, 0, 4096) != number_hash(1, 1, 0));
+}
+
+static void fill_exact_takes_every_integer_of_its_range(void **state) {
+    (void)state;
+    int seen[17] = {0};
+    for (int i = 0; i < 1000; ++i) {
+        float x = number_fill(FILL_EXACT, 8, 1, 0, (uint64_t)i);
+        assert_true(x == floorf(x) && x >= -8 && x <= 8);
+        seen[(int)x + 8] = 1;
+    }
+    for (size_t i = 0; i < COUNT(seen); ++i)
+        assert_int_equal(seen[i], 1);
+}
+
+static void fill_puts_nan_between_rows_only(void **state) {
+    (void)state;
+    float x[3 * 5 + 1];
+    x[13] = x[14] = x[15] = 7;
+    host_fill(x, 3, 3, 5, FILL_REAL, 0, 1);
+    assert_true(isnan(x[3]) && isnan(x[4]) && isnan(x[8]) && isnan(x[9]));
+    assert_true(!isnan(x[0]) && !isnan(x[5]) && !isnan(x[12]));
+    assert_true(x[13] == 7 && x[14] == 7); /* behind the last element there may be nothing */
+}
+
+static void exact_range_keeps_sums_exact(void **state) {
+    (void)state;
+    static const struct {
+        int64_t terms;
+        int range;
+    } table[] = {{0, 8},       {1, 8},       {262144, 8},       {262145, 7},
+                 {1 << 20, 4}, {1 << 24, 1}, {(1 << 24) + 1, 0}};
+    for (size_t i = 0; i < COUNT(table); ++i)
+        assert_int_equal(exact_range(table[i].terms), table[i].range);
+}
+
+/* ---- reference and comparison ---- */
+
+static void reference_is_right_for_a_rectangle(void **state) {
+    (void)state;
+    const float A[2 * 4] = {1, 2, 3, NAN, -4, 5, -6, NAN}, B[3 * 2] = {1, -2, 3, 4, 5, 6};
+    double ref[4], mag[4];
+    struct product p = {2, 2, 3, 4, 2, 2, A, B, NULL, ref, mag};
+    host_reference(&p);
+    const double want[4] = {22, 24, -19, -8}, magnitude[4] = {22, 28, 49, 64};
+    for (int i = 0; i < 4; ++i) {
+        assert_true(ref[i] == want[i]);
+        assert_true(mag[i] == magnitude[i]);
+    }
+}
+
+static void close_is_a_comparison_that_nan_cannot_pass(void **state) {
+    (void)state;
+    const double inf = INFINITY;
+    static const double nan = NAN;
+    const struct {
+        float got;
+        double want, bound;
+        int close;
+    } table[] = {
+        {1, 1, 0, 1},
+        {0.0f, -0.0, 0, 1},
+        {-0.0f, 0.0, 0, 1},
+        {1, 2, 1, 1},
+        {1, 2.001, 1, 0},
+        {(float)nan, 1, 10, 0},
+        {1, nan, 10, 0},
+        {(float)nan, nan, 10, 0},
+        {(float)inf, 1, 10, 0},
+        {(float)inf, inf, 10, 0},
+        {-(float)inf, inf, inf, 0},
+        {1, 1, nan, 0},
+        {1, 2, inf, 0},
+        {(float)nan, nan, inf, 0},
+    };
+    for (size_t i = 0; i < COUNT(table); ++i)
+        if (number_close(table[i].got, table[i].want, table[i].bound) != table[i].close)
+            fail_msg("row %zu: got %g, want %g, bound %g", i, table[i].got, table[i].want,
+                     table[i].bound);
+}
+
+static void comparison_finds_the_first_wrong_element(void **state) {
+    (void)state;
+    float C[2 * 4] = {1, 2, 3, 99, 4, 5, 6, 99};
+    double ref[6] = {1, 2, 3, 4, 5, 6}, mag[6] = {1, 2, 3, 4, 5, 6};
+    struct product p = {2, 3, 1, 1, 3, 4, NULL, NULL, C, ref, mag};
+    struct comparison r;
+    host_compare(&p, TYPE_F32, 1, &r);
+    assert_int_equal(r.wrong, 0);
+    assert_true(r.max_error == 0);
+    C[6] = NAN;
+    C[5] = 5.5f;
+    host_compare(&p, TYPE_F32, 0, &r);
+    assert_int_equal(r.wrong, 2);
+    assert_int_equal(r.first, 1 * 3 + 1);
+    assert_true(isnan(r.max_error));
+}
+
+static void words_outside_the_matrix_are_counted(void **state) {
+    (void)state;
+    uint32_t words[3 + 2 * 5 + 4];
+    for (size_t i = 0; i < COUNT(words); ++i)
+        words[i] = ORACLE_POISON;
+    words[3] = words[3 + 5 + 2] = 0; /* inside */
+    assert_int_equal(host_outside(words, COUNT(words), 3, 2, 3, 5), 0);
+    words[2] = 0;         /* before */
+    words[3 + 3] = 0;     /* padding of row 0 */
+    words[3 + 2 * 5] = 0; /* behind */
+    assert_int_equal(host_outside(words, COUNT(words), 3, 2, 3, 5), 3);
+    assert_int_equal(host_outside(words, COUNT(words), 3, 0, 3, 5), 5);
+}
+
+/* The bound must pass honest rounding and still fail a result that lacks one slab of 8. */
+static void bound_tells_rounding_from_a_dropped_slab(void **state) {
+    (void)state;
+    static const int depth[] = {8, 64, 1024, 16384};
+    for (size_t d = 0; d < COUNT(depth); ++d) {
+        int K = depth[d], caught = 0;
+        for (int trial = 0; trial < 200; ++trial) {
+            float sum = 0, dropped = 0;
+            double ref = 0, mag = 0;
+            for (int k = 0; k < K; ++k) {
+                float a = number_fill(FILL_REAL, 0, 1, (uint64_t)trial, (uint64_t)k);
+                float b = number_fill(FILL_REAL, 0, 2, (uint64_t)k, (uint64_t)trial);
+                sum += a * b;
+                dropped += k < 8 ? 0 : a * b;
+                ref += (double)a * b;
+                mag += fabs((double)a * b);
+            }
+            assert_true(number_close(sum, ref, gemm_bound(TYPE_F32, K, mag)));
+            assert_true(number_close(sum, ref, gemm_bound(TYPE_TF32, K, mag)));
+            caught += !number_close(dropped, ref, gemm_bound(TYPE_F32, K, mag));
+        }
+        assert_true(caught > 100);
+    }
+}
+
+/* All-positive inputs round with a bias; the bound must hold for them too. */
+static void bound_holds_for_positive_inputs(void **state) {
+    (void)state;
+    enum { K = 16384 };
+    for (int trial = 0; trial < 50; ++trial) {
+        float sum = 0;
+        double ref = 0;
+        for (int k = 0; k < K; ++k) {
+            float a = fabsf(number_fill(FILL_REAL, 0, 1, (uint64_t)trial, (uint64_t)k));
+            sum += a * a;
+            ref += (double)a * a;
+        }
+        assert_true(number_close(sum, ref, gemm_bound(TYPE_F32, K, ref)));
+    }
+}
+
+/* ---- statistics ---- */
+
+static void quantiles_interpolate(void **state) {
+    (void)state;
+    double x[] = {5, 1, 4, 2, 3};
+    assert_true(stats_quantile(x, 5, 0.5) == 3);
+    assert_true(stats_quantile(x, 5, 0) == 1);
+    assert_true(stats_quantile(x, 5, 1) == 5);
+    assert_true(fabs(stats_quantile(x, 5, 0.05) - 1.2) < 1e-12);
+    double one[] = {7};
+    assert_true(stats_quantile(one, 1, 0.95) == 7);
+}
+
+static void median_error_shrinks_with_samples(void **state) {
+    (void)state;
+    double x[400];
+    for (int i = 0; i < 400; ++i)
+        x[i] = 100 + i / 400.0;
+    assert_true(stats_median_error(x, 5) == 1);
+    assert_true(stats_median_error(x, 100) > stats_median_error(x, 400) / 4);
+    assert_true(fabs(stats_median_error(x, 400) - 0.0005) < 0.0001);
+}
+
+/* ---- options ---- */
+
+/* Parses the words; puts what went to stderr into `said`. */
+static int parse_words(struct options *o, const char *line, char *said, size_t size) {
+    static char copy[512]; /* the options point into it */
+    char *argv[32] = {(char *)"program"};
+    int argc = 1;
+    snprintf(copy, sizeof copy, "%s", line);
+    for (char *word = strtok(copy, " "); word != NULL; word = strtok(NULL, " "))
+        argv[argc++] = word;
+    argv[argc] = NULL;
+    fflush(stderr);
+    int saved = dup(STDERR_FILENO);
+    FILE *file = tmpfile();
+    dup2(fileno(file), STDERR_FILENO);
+    int status = options_parse(o, argc, argv);
+    fflush(stderr);
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+    rewind(file);
+    said[fread(said, 1, size - 1, file)] = '\0';
+    fclose(file);
+    return status;
+}
+
+static void options_are_read(void **state) {
+    (void)state;
+    struct options o;
+    char said[1024];
+    assert_int_equal(
+        parse_words(&o,
+                    "--m 3 --n 0 --k 2147483392 --seed 7 --samples 9 --warm --verify-only "
+                    "--device 2 --pad 5 --schedule x --csv - --json f",
+                    said, sizeof said),
+        -1);
+    assert_string_equal(said, "");
+    assert_int_equal(o.shapes.count, 1);
+    assert_string_equal(o.shapes.shape[0].name, "3x0x2147483392");
+    assert_true(o.shapes.shape[0].m == 3 && o.shapes.shape[0].n == 0 &&
+                o.shapes.shape[0].k == 2147483392);
+    assert_true(o.seed == 7 && o.samples == 9 && o.warm && o.verify_only && o.device == 2 &&
+                o.pad == 5);
+    assert_string_equal(o.schedule, "x");
+    assert_int_equal(parse_words(&o, "", said, sizeof said), -1);
+    assert_true(o.seed == 1 && o.samples == 0 && !o.warm && !o.verify_only && o.shapes.count == 0);
+}
+
+static void bad_options_get_one_line_and_exit_2(void **state) {
+    (void)state;
+    static const struct {
+        const char *line, *value;
+    } table[] = {
+        {"--m -1 --n 2 --k 3", "-1"},
+        {"--m 1.5 --n 2 --k 3", "1.5"},
+        {"--m +1 --n 2 --k 3", "+1"},
+        {"--m 0x10 --n 2 --k 3", "0x10"},
+        {"--m 1e3 --n 2 --k 3", "1e3"},
+        {"--m x --n 2 --k 3", "x"},
+        {"--m 2147483393 --n 2 --k 3", "2147483393"},
+        {"--m 99999999999999999999 --n 2 --k 3", "99999999999999999999"},
+        {"--m 1 --n 2", "--k"},
+        {"--n 2 --k 3", "--m"},
+        {"--samples 0", "0"},
+        {"--samples 100001", "100001"},
+        {"--seed -3", "-3"},
+        {"--device 1024", "1024"},
+        {"--pad 4097", "4097"},
+        {"--shape nonsense", "nonsense"},
+        {"--shape 1x2", "1x2"},
+        {"--shape 1x2x3x4", "1x2x3x4"},
+        {"--shape 1x2x", "1x2x"},
+        {"--shape 1x2x-3", "1x2x-3"},
+        {"--shape book,,book", "''"},
+        {"--shape 1x1x2147483393", "1x1x2147483393"},
+        {"--shape "
+         "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+         "aaaa"},
+        {"--csv f --json f", "f"},
+        {"--unknown", "unknown"},
+        {"--m", "m"},
+        {"stray", "stray"},
+    };
+    for (size_t i = 0; i < COUNT(table); ++i) {
+        struct options o;
+        char said[1024];
+        int status = parse_words(&o, table[i].line, said, sizeof said);
+        char *end = strchr(said, '\n');
+        if (status != EXIT_USAGE || strstr(said, table[i].value) == NULL || end == NULL ||
+            end[1] != '\0')
+            fail_msg("'%s': status %d, said '%s'", table[i].line, status, said);
+    }
+}
+
+/* ---- shapes ---- */
+
+static void shapes_are_found_by_name_set_and_size(void **state) {
+    (void)state;
+    struct shapes list = {0};
+    char error[256];
+    assert_true(shapes_find(shapes_text, "book,7x8x9", &list, error));
+    assert_int_equal(list.count, 2);
+    assert_true(list.shape[0].m == 4096 && list.shape[0].n == 2048 && list.shape[0].k == 4096);
+    assert_true(list.shape[1].m == 7 && list.shape[1].n == 8 && list.shape[1].k == 9);
+    list.count = 0;
+    assert_true(shapes_find(shapes_text, "deepbench", &list, error));
+    assert_int_equal(list.count, 12);
+    list.count = 0;
+    assert_true(shapes_find(shapes_text, "real", &list, error));
+    assert_true(list.count > 30 && list.count < SHAPES_MAX);
+}
+
+static void malformed_shapes_are_refused(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "a 1 2\n",
+        "a 1 2 3\n",
+        "a 1 2 x set src\n",
+        "a -1 2 3 set src\n",
+        "a 1 2 2147483393 set\n",
+        "a 1 2 99999999999999999999999 set\n",
+    };
+    for (size_t i = 0; i < COUNT(texts); ++i) {
+        struct shapes list = {0};
+        char error[256] = "";
+        assert_false(shapes_find(texts[i], "a", &list, error));
+        assert_true(strlen(error) > 0);
+    }
+    struct shapes list = {0};
+    char error[256];
+    assert_true(shapes_find("# comment\n\n  \na 1 2 3 set,more -", "more", &list, error));
+    assert_int_equal(list.count, 1);
+    for (int i = 0; i < SHAPES_MAX - 1; ++i)
+        assert_true(shapes_find("", "1x1x1", &list, error));
+    assert_false(shapes_find("", "1x1x1", &list, error));
+    assert_non_null(strstr(error, "256"));
+}
+
+/* ---- report ---- */
+
+static void a_row_survives_csv(void **state) {
+    (void)state;
+    struct row row, back;
+    char line[2048];
+    row_clear(&row);
+    snprintf(row.step, sizeof row.step, "04_regblock");
+    snprintf(row.note, sizeof row.note, "first, \"quoted\", last");
+    row.rate = 38.25;
+    row.m = 4096;
+    FILE *file = tmpfile();
+    row_csv(file, &row);
+    rewind(file);
+    assert_non_null(fgets(line, sizeof line, file));
+    fclose(file);
+    assert_true(row_csv_parse(line, &back));
+    assert_string_equal(back.step, row.step);
+    assert_string_equal(back.note, row.note);
+    assert_true(back.rate == row.rate && back.m == row.m && isnan(back.speedup));
+}
+
+static void what_is_not_a_row_is_refused(void **state) {
+    (void)state;
+    static const char *const lines[] = {"", "\n", "a,b,c\n", "# date: today\n", "\"unfinished"};
+    for (size_t i = 0; i < COUNT(lines); ++i) {
+        struct row row;
+        assert_false(row_csv_parse(lines[i], &row));
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fill_is_never_constant_and_never_periodic),
+        cmocka_unit_test(fill_depends_on_seed_row_and_column),
+        cmocka_unit_test(fill_exact_takes_every_integer_of_its_range),
+        cmocka_unit_test(fill_puts_nan_between_rows_only),
+        cmocka_unit_test(exact_range_keeps_sums_exact),
+        cmocka_unit_test(reference_is_right_for_a_rectangle),
+        cmocka_unit_test(close_is_a_comparison_that_nan_cannot_pass),
+        cmocka_unit_test(comparison_finds_the_first_wrong_element),
+        cmocka_unit_test(words_outside_the_matrix_are_counted),
+        cmocka_unit_test(bound_tells_rounding_from_a_dropped_slab),
+        cmocka_unit_test(bound_holds_for_positive_inputs),
+        cmocka_unit_test(quantiles_interpolate),
+        cmocka_unit_test(median_error_shrinks_with_samples),
+        cmocka_unit_test(options_are_read),
+        cmocka_unit_test(bad_options_get_one_line_and_exit_2),
+        cmocka_unit_test(shapes_are_found_by_name_set_and_size),
+        cmocka_unit_test(malformed_shapes_are_refused),
+        cmocka_unit_test(a_row_survives_csv),
+        cmocka_unit_test(what_is_not_a_row_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
