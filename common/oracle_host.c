@@ -4,7 +4,7 @@
 
 void host_fill(float *x, int rows, int cols, int ld, enum fill_mode mode, int range,
                uint64_t seed) {
-    for (int r = 0; r < rows; ++r)
+    for (int r = 0; r < rows && cols > 0; ++r)
         for (int c = 0; c < (r + 1 < rows ? ld : cols); ++c)
             x[(size_t)r * ld + c] =
                 c < cols ? number_fill(mode, range, seed, (uint64_t)r, (uint64_t)c) : NAN;

@@ -106,6 +106,8 @@ bool in_stack_guard(const void *p);
 /// As fault(), where the line is known already.
 void fault_at(const std::string &line, const std::string &message);
 std::string source_line(Place place); ///< "04_regblock/kernel.cu:52"
+/// As the program's symbols have it, wherever it was loaded; -1 outside of the program.
+uintptr_t offset_in_program(const void *address);
 /// The first of these places that lies in a kernel rather than in the device itself.
 std::string source_line(const Place *places, int n);
 /// Runs `work` on a worker thread, and gives up on it when the watchdog's time is over.

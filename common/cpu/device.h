@@ -97,8 +97,8 @@ void warp_meet(Place place, const char *what, unsigned mask, WarpWork work, void
 enum class Shuffle { index, up, down, exclusive_or };
 uint64_t shuffle(const char *what, Shuffle kind, unsigned mask, uint64_t value, int operand,
                  int width);
-enum class Reduce { add, min, max, bit_and, bit_or, bit_xor };
-int64_t reduce(const char *what, Reduce kind, unsigned mask, int64_t value);
+int64_t reduce(const char *what, unsigned mask, int64_t value,
+               int64_t (*combine)(int64_t, int64_t));
 
 /// Lets other threads run now and then: called by whatever a thread may spin on.
 void breathe();

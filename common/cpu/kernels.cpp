@@ -5,13 +5,8 @@
 #include "block.h"
 #include <algorithm>
 #include <cstring>
-#include <elf.h>
-#include <fcntl.h>
-#include <link.h>
 #include <map>
 #include <mutex>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace cpu {
@@ -22,57 +17,37 @@ struct Kernel {
     size_t max_dynamic; ///< as set by cudaFuncSetAttribute()
 };
 
-/// Adds up the sizes of the __shared__ variables in a kernel's body. They are thread-local
-/// symbols named after it: _ZZ6kernelPfE4tile in _Z6kernelPf. Those in functions that it calls
-/// are not counted, and none are in a stripped program.
+/// Adds up the sizes of the __shared__ variables in a kernel's body, by nm of the binutils. They
+/// are local symbols named after it: _ZZ6kernelPfE4tile in _Z6kernelPf. Those in functions that
+/// it calls are not counted.
 size_t measure_static_shared(const void *kernel) {
-    struct stat file;
-    int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &file) != 0)
+    char command[80], line[4096], name[4000];
+    snprintf(command, sizeof command, "nm -aSp /proc/%d/exe 2>/dev/null", int(getpid()));
+    FILE *nm = popen(command, "r");
+    if (!nm)
         return 0;
-    void *mapped = mmap(nullptr, size_t(file.st_size), PROT_READ, MAP_PRIVATE, fd, 0);
-    close(fd);
-    if (mapped == MAP_FAILED)
-        return 0;
-    uintptr_t base = 0;
-    dl_iterate_phdr(
-        [](dl_phdr_info *program, size_t, void *out) {
-            *static_cast<uintptr_t *>(out) = program->dlpi_addr;
-            return 1;
-        },
-        &base);
-    const char *image = static_cast<const char *>(mapped);
-    auto *header = reinterpret_cast<const ElfW(Ehdr) *>(image);
-    auto *sections = reinterpret_cast<const ElfW(Shdr) *>(image + header->e_shoff);
-    size_t total = 0;
-    for (const auto *s = sections; s < sections + header->e_shnum; ++s) {
-        if (s->sh_type != SHT_SYMTAB)
-            continue;
-        auto *symbol = reinterpret_cast<const ElfW(Sym) *>(image + s->sh_offset);
-        auto *end = symbol + s->sh_size / sizeof *symbol;
-        const char *names = image + sections[s->sh_link].sh_offset;
-        auto is_kernel = [&](const ElfW(Sym) & y) {
-            return ELF64_ST_TYPE(y.st_info) == STT_FUNC && y.st_value == uintptr_t(kernel) - base &&
-                   strncmp(names + y.st_name, "_Z", 2) == 0;
-        };
-        auto *found = std::find_if(symbol, end, is_kernel);
-        if (found == end)
-            continue;
-        // Two files may have static kernels of one name. The symbols of a file stand together.
-        auto is_file = [](const ElfW(Sym) & y) { return ELF64_ST_TYPE(y.st_info) == STT_FILE; };
-        std::string prefix = std::string("_ZZ") + (names + found->st_name + 2) + "E";
-        if (ELF64_ST_BIND(found->st_info) == STB_LOCAL) {
-            end = std::find_if(found, end, is_file);
-            while (found > symbol && !is_file(found[-1]))
-                --found;
-            symbol = found;
+    // Two files may have kernels of one name. The local symbols of a file follow its own.
+    std::map<std::string, size_t> sizes;
+    std::string prefix;
+    size_t address, size;
+    char type;
+    while (fgets(line, sizeof line, nm)) {
+        if (sscanf(line, "%zx %c %3999s", &address, &type, name) == 3 && type == 'a') {
+            if (!prefix.empty())
+                break;
+            sizes.clear();
+        } else if (sscanf(line, "%zx %zx %c %3999s", &address, &size, &type, name) == 4) {
+            if (strchr("bBuV", type))
+                sizes[name] = size;
+            else if (address == offset_in_program(kernel) && strncmp(name, "_Z", 2) == 0)
+                prefix = std::string("_ZZ") + (name + 2) + "E";
         }
-        for (; symbol < end; ++symbol)
-            if (ELF64_ST_TYPE(symbol->st_info) == STT_TLS &&
-                strncmp(names + symbol->st_name, prefix.c_str(), prefix.size()) == 0)
-                total += (symbol->st_size + 15) / 16 * 16;
     }
-    munmap(mapped, size_t(file.st_size));
+    pclose(nm);
+    size_t total = 0;
+    for (const auto &[variable, bytes] : sizes)
+        if (!prefix.empty() && variable.compare(0, prefix.size(), prefix) == 0)
+            total += (bytes + 15) / 16 * 16;
     return total;
 }
 

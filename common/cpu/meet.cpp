@@ -103,121 +103,62 @@ void warp_meet(Place place, const char *what, unsigned mask, WarpWork work, void
         wait_here(what, place);
 }
 
-namespace {
+/// What every lane gave, for each lane to make its own result of.
+struct Exchange {
+    uint64_t mine, all[warp_size];
+    unsigned here;
 
-struct ShuffleLane {
-    Shuffle kind;
-    int operand, width;
-    uint64_t in, out;
-
-    /// The lane that this one reads, which may be itself.
-    int source(int lane) const {
-        int first = lane / width * width, at = lane - first, from = at;
-        switch (kind) {
-        case Shuffle::index:
-            return first + (operand & (width - 1));
-        case Shuffle::up:
-            from = at - operand;
-            break;
-        case Shuffle::down:
-            from = at + operand;
-            break;
-        case Shuffle::exclusive_or:
-            // May reach into an earlier part of the warp, not into a later one.
-            from = (lane ^ operand) < first + width ? (lane ^ operand) - first : at;
-            return first + from;
-        }
-        return first + (from < 0 || from >= width ? at : from);
+    Exchange(Place place, const char *what, unsigned mask, uint64_t value)
+        : mine(value), all(), here(0) {
+        warp_meet(place, what, mask, give_to_all, this);
+    }
+    static void give_to_all(void *const *lanes, unsigned mask) {
+        for (unsigned to = 0; to < warp_size; ++to)
+            for (unsigned from = 0; mask >> to & 1 && from < warp_size; ++from) {
+                auto *lane = static_cast<Exchange *>(lanes[to]);
+                lane->here = mask;
+                if (mask >> from & 1)
+                    lane->all[from] = static_cast<Exchange *>(lanes[from])->mine;
+            }
     }
 };
-
-void shuffle_lanes(void *const *lanes, unsigned mask) {
-    for (unsigned l = 0; l < warp_size; ++l) {
-        if (!(mask >> l & 1))
-            continue;
-        auto *to = static_cast<ShuffleLane *>(lanes[l]);
-        int from = to->source(int(l));
-        // Undefined if that lane is not here: make it loud.
-        to->out = mask >> from & 1 ? static_cast<ShuffleLane *>(lanes[from])->in : ~uint64_t(0);
-    }
-}
-
-struct VoteLane {
-    bool yes;
-    unsigned ballot;
-};
-
-void count_votes(void *const *lanes, unsigned mask) {
-    unsigned ballot = 0;
-    for (unsigned l = 0; l < warp_size; ++l)
-        if (mask >> l & 1 && static_cast<VoteLane *>(lanes[l])->yes)
-            ballot |= 1u << l;
-    for (unsigned l = 0; l < warp_size; ++l)
-        if (mask >> l & 1)
-            static_cast<VoteLane *>(lanes[l])->ballot = ballot;
-}
-
-struct ReduceLane {
-    Reduce kind;
-    int64_t value;
-};
-
-void reduce_lanes(void *const *lanes, unsigned mask) {
-    auto lane = [&](unsigned l) { return static_cast<ReduceLane *>(lanes[l]); };
-    unsigned first = unsigned(__builtin_ctz(mask));
-    int64_t r = lane(first)->value;
-    for (unsigned l = first + 1; l < warp_size; ++l) {
-        if (!(mask >> l & 1))
-            continue;
-        int64_t v = lane(l)->value;
-        switch (lane(first)->kind) {
-        case Reduce::add:
-            r += v;
-            break;
-        case Reduce::min:
-            r = min(r, v);
-            break;
-        case Reduce::max:
-            r = max(r, v);
-            break;
-        case Reduce::bit_and:
-            r &= v;
-            break;
-        case Reduce::bit_or:
-            r |= v;
-            break;
-        case Reduce::bit_xor:
-            r ^= v;
-            break;
-        }
-    }
-    for (unsigned l = first; l < warp_size; ++l)
-        if (mask >> l & 1)
-            lane(l)->value = r;
-}
-
-unsigned ballot(Place place, const char *what, unsigned mask, bool yes) {
-    VoteLane v{yes, 0};
-    warp_meet(place, what, mask, count_votes, &v);
-    return v.ballot;
-}
-
-} // namespace
 
 uint64_t shuffle(const char *what, Shuffle kind, unsigned mask, uint64_t value, int operand,
                  int width) {
     Place place = CPU_DEVICE_CALLER;
-    if (width < 1 || width > 32 || width & (width - 1))
+    if (width < 1 || width > 32 || width & (width - 1)) {
         fault(place, "%s with a width of %d: not a power of two up to 32", what, width);
-    ShuffleLane s{kind, operand, width, value, ~uint64_t(0)};
-    warp_meet(place, what, mask, shuffle_lanes, &s);
-    return s.out;
+        width = 32;
+    }
+    const Exchange x(place, what, mask, value);
+    // Below `end` it may be any lane; __shfl_xor_sync may also reach into earlier parts of a warp.
+    int me = int(lane()), first = me / width * width, end = first + width, from = me;
+    if (kind == Shuffle::index)
+        from = first + (operand & (width - 1));
+    else if (kind == Shuffle::up && me - operand >= first)
+        from = me - operand;
+    else if (kind == Shuffle::down && me + operand < end)
+        from = me + operand;
+    else if (kind == Shuffle::exclusive_or && (me ^ operand) < end)
+        from = me ^ operand;
+    return from >= 0 && x.here >> from & 1 ? x.all[from] : ~uint64_t(0); // undefined: make it loud
 }
 
-int64_t reduce(const char *what, Reduce kind, unsigned mask, int64_t value) {
-    ReduceLane r{kind, value};
-    warp_meet(CPU_DEVICE_CALLER, what, mask, reduce_lanes, &r);
-    return r.value;
+int64_t reduce(const char *what, unsigned mask, int64_t value,
+               int64_t (*combine)(int64_t, int64_t)) {
+    const Exchange x(CPU_DEVICE_CALLER, what, mask, uint64_t(value));
+    for (unsigned l = 0; l < warp_size; ++l)
+        if (l != lane() && x.here >> l & 1)
+            value = combine(value, int64_t(x.all[l]));
+    return value;
+}
+
+static unsigned ballot(Place place, const char *what, unsigned mask, bool yes) {
+    const Exchange x(place, what, mask, yes);
+    unsigned ballot = 0;
+    for (unsigned l = 0; l < warp_size; ++l)
+        ballot |= unsigned(x.here >> l & x.all[l] & 1) << l;
+    return ballot;
 }
 
 } // namespace cpu

@@ -10,23 +10,6 @@
 namespace cpu {
 namespace {
 
-/// Where the program was loaded, and the addresses that it covers.
-struct Image {
-    uintptr_t base = 0, end = 0;
-    Image() {
-        dl_iterate_phdr(
-            [](dl_phdr_info *program, size_t, void *out) {
-                auto *image = static_cast<Image *>(out);
-                image->base = program->dlpi_addr;
-                for (int i = 0; i < program->dlpi_phnum; ++i)
-                    if (const auto &h = program->dlpi_phdr[i]; h.p_type == PT_LOAD)
-                        image->end = image->base + h.p_vaddr + h.p_memsz;
-                return 1; // the first object is the program
-            },
-            this);
-    }
-};
-
 bool is_ours(const std::string &line) {
     static const std::string file = __FILE__, folder = file.substr(0, file.rfind('/') + 1);
     return line.compare(0, folder.size(), folder) == 0;
@@ -51,16 +34,14 @@ struct Line {
 
 /// The innermost line that is not the device's own: addr2line lists inlined functions outwards.
 Line look_up(Place place) {
-    static const Image image;
-    uintptr_t address = uintptr_t(place);
-    char text[32];
-    snprintf(text, sizeof text, "address %#zx", size_t(address - image.base));
+    size_t offset = offset_in_program(place);
+    char text[32], command[120];
+    snprintf(text, sizeof text, "address %p", place);
     Line result{text, false};
-    if (address < image.base || address >= image.end)
+    if (offset == size_t(-1))
         return result;
-    char command[120];
     snprintf(command, sizeof command, "addr2line -i -e /proc/%d/exe %#zx 2>/dev/null",
-             int(getpid()), size_t(address - image.base));
+             int(getpid()), offset);
     FILE *pipe = popen(command, "r");
     if (!pipe)
         return result;
@@ -79,6 +60,28 @@ const Line &known_line(Place place) {
 }
 
 } // namespace
+
+uintptr_t offset_in_program(const void *address) {
+    struct Span {
+        uintptr_t begin, end;
+    };
+    static const Span program = [] {
+        Span span = {0, 0};
+        dl_iterate_phdr(
+            [](dl_phdr_info *info, size_t, void *out) {
+                auto *to = static_cast<Span *>(out);
+                to->begin = info->dlpi_addr;
+                for (int i = 0; i < info->dlpi_phnum; ++i)
+                    if (const auto &h = info->dlpi_phdr[i]; h.p_type == PT_LOAD)
+                        to->end = to->begin + h.p_vaddr + h.p_memsz;
+                return 1; // the first object is the program
+            },
+            &span);
+        return span;
+    }();
+    uintptr_t a = uintptr_t(address);
+    return a >= program.begin && a < program.end ? a - program.begin : uintptr_t(-1);
+}
 
 std::string source_line(Place place) {
     return known_line(place).text;

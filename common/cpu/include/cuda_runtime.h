@@ -32,6 +32,11 @@ using cpu::cpu_block_index;
 using cpu::cpu_grid_dim;
 using cpu::cpu_thread_index;
 
+namespace cpu {
+/// A parameter of this type converts, as it would were the function not a template.
+template<class T> struct Same { using type = T; };
+} // namespace cpu
+
 // ---- Barriers, votes, shuffles ------------------------------------------------------------------
 
 void __syncthreads();
@@ -62,19 +67,19 @@ CPU_SHUFFLE(__shfl_down_sync, down, unsigned from)
 CPU_SHUFFLE(__shfl_xor_sync, exclusive_or, int from)
 #undef CPU_SHUFFLE
 
-#define CPU_REDUCE(name, kind, T)                                     \
-    __forceinline__ T name(unsigned mask, T value) {                  \
-        return T(cpu::reduce(#name, cpu::Reduce::kind, mask, value)); \
+#define CPU_REDUCE(name, T, combined)                                                             \
+    __forceinline__ T name(unsigned mask, T value) {                                              \
+        return T(cpu::reduce(#name, mask, value, [](int64_t a, int64_t b) { return combined; })); \
     }
-CPU_REDUCE(__reduce_add_sync, add, int)
-CPU_REDUCE(__reduce_add_sync, add, unsigned)
-CPU_REDUCE(__reduce_min_sync, min, int)
-CPU_REDUCE(__reduce_min_sync, min, unsigned)
-CPU_REDUCE(__reduce_max_sync, max, int)
-CPU_REDUCE(__reduce_max_sync, max, unsigned)
-CPU_REDUCE(__reduce_and_sync, bit_and, unsigned)
-CPU_REDUCE(__reduce_or_sync, bit_or, unsigned)
-CPU_REDUCE(__reduce_xor_sync, bit_xor, unsigned)
+CPU_REDUCE(__reduce_add_sync, int, a + b)
+CPU_REDUCE(__reduce_add_sync, unsigned, a + b)
+CPU_REDUCE(__reduce_min_sync, int, a < b ? a : b)
+CPU_REDUCE(__reduce_min_sync, unsigned, a < b ? a : b)
+CPU_REDUCE(__reduce_max_sync, int, a < b ? b : a)
+CPU_REDUCE(__reduce_max_sync, unsigned, a < b ? b : a)
+CPU_REDUCE(__reduce_and_sync, unsigned, a &b)
+CPU_REDUCE(__reduce_or_sync, unsigned, a | b)
+CPU_REDUCE(__reduce_xor_sync, unsigned, a ^ b)
 #undef CPU_REDUCE
 
 void __threadfence_block();
@@ -84,43 +89,24 @@ void __nanosleep(unsigned nanoseconds);
 
 // ---- Atomics ------------------------------------------------------------------------------------
 
-/// X(name, type, new value from `old` and `v`) for every read-modify-write of one operand.
-#define CPU_DEVICE_ATOMICS(X)                           \
-    X(atomicAdd, int, old + v)                          \
-    X(atomicAdd, unsigned, old + v)                     \
-    X(atomicAdd, unsigned long long, old + v)           \
-    X(atomicAdd, float, old + v)                        \
-    X(atomicAdd, double, old + v)                       \
-    X(atomicSub, int, old - v)                          \
-    X(atomicSub, unsigned, old - v)                     \
-    X(atomicExch, int, v)                               \
-    X(atomicExch, unsigned, v)                          \
-    X(atomicExch, unsigned long long, v)                \
-    X(atomicExch, float, v)                             \
-    X(atomicMax, int, old > v ? old : v)                \
-    X(atomicMax, unsigned, old > v ? old : v)           \
-    X(atomicMax, unsigned long long, old > v ? old : v) \
-    X(atomicMin, int, old < v ? old : v)                \
-    X(atomicMin, unsigned, old < v ? old : v)           \
-    X(atomicMin, unsigned long long, old < v ? old : v) \
-    X(atomicAnd, int, old &v)                           \
-    X(atomicAnd, unsigned, old &v)                      \
-    X(atomicAnd, unsigned long long, old &v)            \
-    X(atomicOr, int, old | v)                           \
-    X(atomicOr, unsigned, old | v)                      \
-    X(atomicOr, unsigned long long, old | v)            \
-    X(atomicXor, int, old ^ v)                          \
-    X(atomicXor, unsigned, old ^ v)                     \
-    X(atomicXor, unsigned long long, old ^ v)           \
-    X(atomicInc, unsigned, old >= v ? 0 : old + 1)      \
-    X(atomicDec, unsigned, old == 0 || old > v ? v : old - 1)
-#define CPU_DECLARE(name, T, value) T name(T *p, T v);
+/// X(name, what the word becomes) for every read-modify-write of one operand.
+#define CPU_DEVICE_ATOMICS(X)            \
+    X(atomicAdd, old + v)                \
+    X(atomicSub, old - v)                \
+    X(atomicExch, v)                     \
+    X(atomicMax, old < v ? v : old)      \
+    X(atomicMin, v < old ? v : old)      \
+    X(atomicAnd, old &v)                 \
+    X(atomicOr, old | v)                 \
+    X(atomicXor, old ^ v)                \
+    X(atomicInc, old >= v ? 0 : old + 1) \
+    X(atomicDec, old == 0 || old > v ? v : old - 1)
+// For int, unsigned and unsigned long long; Add and Exch for float, Add for double too.
+#define CPU_DECLARE(name, becomes) template<class T> T name(T *p, typename cpu::Same<T>::type v);
 CPU_DEVICE_ATOMICS(CPU_DECLARE)
 #undef CPU_DECLARE
-int atomicCAS(int *p, int expected, int desired);
-unsigned atomicCAS(unsigned *p, unsigned expected, unsigned desired);
-unsigned long long atomicCAS(unsigned long long *p, unsigned long long expected,
-                             unsigned long long desired);
+template<class T>
+T atomicCAS(T *p, typename cpu::Same<T>::type expected, typename cpu::Same<T>::type desired);
 
 // ---- Loads and stores with a cache hint: the hint means nothing here ---------------------------
 
