@@ -10,7 +10,7 @@
 #include "oracle.h"
 
 void device_report(const struct device *d, const struct options *options, struct report *report) {
-    char text[256], date[32], library[32];
+    char text[256], date[32], library[64];
     time_t now = time(NULL);
     strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", gmtime(&now));
     snprintf(text, sizeof text, "date: %s", date);

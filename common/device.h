@@ -20,16 +20,17 @@ extern "C" {
 
 /** What is known of the open device. */
 struct device {
-    bool gpu;         /**< false: the CPU device, whose time means nothing */
-    char name[96];    /**< such as "NVIDIA H200" */
-    int major, minor; /**< compute capability */
-    int sms;          /**< streaming multiprocessors */
-    size_t l2_bytes;  /**< size of the L2 cache */
-    double clock_hz;  /**< highest clock of the SMs; 0: not known */
-    char driver[32];  /**< version of the driver */
-    char runtime[16]; /**< version of the CUDA runtime that this program was built with */
-    char clocks[96];  /**< SM and memory clocks, now and at most */
-    char power[48];   /**< power limit */
+    bool gpu;            /**< false: the CPU device, whose time means nothing */
+    char name[96];       /**< such as "NVIDIA H200" */
+    int major, minor;    /**< compute capability */
+    int sms;             /**< streaming multiprocessors */
+    size_t l2_bytes;     /**< size of the L2 cache */
+    double clock_hz;     /**< highest clock of the SMs; 0: not known */
+    double memory_bytes; /**< nominal bandwidth of the memory, bytes a second; 0: not known */
+    char driver[32];     /**< version of the driver */
+    char runtime[16];    /**< version of the CUDA runtime that this program was built with */
+    char clocks[96];     /**< SM and memory clocks, now and at most */
+    char power[48];      /**< power limit */
 };
 
 /**
@@ -38,7 +39,7 @@ struct device {
  * @return 0, or the exit status after one line on stderr: #EXIT_SKIPPED without any GPU,
  *         #EXIT_USAGE if there is no such number, #EXIT_FAULT if the GPU cannot run this program.
  */
-int device_open(struct options *options, struct device *device);
+int device_open(struct options *options, enum shape_kind kind, struct device *device);
 
 /** Reports the facts of the run: device, versions, clocks, date, seed, how it is timed. */
 void device_report(const struct device *device, const struct options *options,

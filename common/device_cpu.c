@@ -17,7 +17,7 @@ static bool has_schedule(const char *only) {
     return false;
 }
 
-int device_open(struct options *options, struct device *device) {
+int device_open(struct options *options, enum shape_kind kind, struct device *device) {
     char error[256];
     if (options->device != 0) {
         fprintf(stderr, "--device %d: not allowed; allowed: 0, the one CPU device\n",
@@ -26,7 +26,8 @@ int device_open(struct options *options, struct device *device) {
     }
     if (options->schedule != NULL && !has_schedule(options->schedule))
         return EXIT_USAGE;
-    if (options->shapes.count == 0 && !shapes_find(shapes_text, "small", &options->shapes, error)) {
+    if (options->shapes.count == 0 &&
+        !shapes_find(shapes_text, kind, "small", &options->shapes, error)) {
         fprintf(stderr, "%s\n", error);
         return EXIT_FAULT;
     }

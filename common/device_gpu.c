@@ -24,7 +24,7 @@ static void query(const char *bus_id, const char *fields, char *answer, size_t s
 
 static void describe(int ordinal, struct device *d) {
     char bus_id[32] = "0";
-    int khz = 0, runtime = 0, l2 = 0;
+    int khz = 0, memory_khz = 0, bus_bits = 0, runtime = 0, l2 = 0;
     struct cudaDeviceProp properties;
     CUDA_CHECK(cudaGetDeviceProperties(&properties, ordinal));
     snprintf(d->name, sizeof d->name, "%.*s", (int)sizeof d->name - 1, properties.name);
@@ -33,11 +33,14 @@ static void describe(int ordinal, struct device *d) {
     CUDA_CHECK(cudaDeviceGetAttribute(&d->sms, cudaDevAttrMultiProcessorCount, ordinal));
     CUDA_CHECK(cudaDeviceGetAttribute(&l2, cudaDevAttrL2CacheSize, ordinal));
     CUDA_CHECK(cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, ordinal));
+    CUDA_CHECK(cudaDeviceGetAttribute(&memory_khz, cudaDevAttrMemoryClockRate, ordinal));
+    CUDA_CHECK(cudaDeviceGetAttribute(&bus_bits, cudaDevAttrGlobalMemoryBusWidth, ordinal));
     CUDA_CHECK(cudaRuntimeGetVersion(&runtime));
     CUDA_CHECK(cudaDeviceGetPCIBusId(bus_id, sizeof bus_id, ordinal));
     d->gpu = true;
     d->l2_bytes = (size_t)l2;
     d->clock_hz = 1e3 * khz;
+    d->memory_bytes = 2 * 1e3 * memory_khz * bus_bits / 8; /* two transfers a cycle */
     snprintf(d->runtime, sizeof d->runtime, "%d.%d", runtime / 1000, runtime % 1000 / 10);
     query(bus_id, "driver_version", d->driver, sizeof d->driver);
     query(bus_id, "clocks.sm,clocks.max.sm,clocks.mem,clocks.max.mem", d->clocks, sizeof d->clocks);
@@ -51,7 +54,7 @@ static void describe(int ordinal, struct device *d) {
     }
 }
 
-int device_open(struct options *options, struct device *device) {
+int device_open(struct options *options, enum shape_kind kind, struct device *device) {
     int count = 0, driver = 0, runtime = 0, ordinal = options->device;
     char text[256];
     if (options->schedule != NULL) {
@@ -59,7 +62,8 @@ int device_open(struct options *options, struct device *device) {
                 options->schedule);
         return EXIT_USAGE;
     }
-    if (options->shapes.count == 0 && !shapes_find(shapes_text, "book", &options->shapes, text)) {
+    if (options->shapes.count == 0 &&
+        !shapes_find(shapes_text, kind, "ladder", &options->shapes, text)) {
         fprintf(stderr, "%s\n", text);
         return EXIT_FAULT;
     }
@@ -90,6 +94,7 @@ int device_open(struct options *options, struct device *device) {
     CUDA_CHECK(cudaSetDevice(ordinal));
     describe(ordinal, device);
     CUDA_CHECK(oracle_probe());
+    oracle_check();
     return 0;
 }
 

@@ -11,6 +11,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include "step_path.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -30,12 +32,6 @@ extern "C" {
  */
 cudaError_t gemm(int M, int N, int K, const float *A, int lda, const float *B, int ldb, float *C,
                  int ldc, cudaStream_t stream);
-
-/**
- * Names the path that a call of gemm() took where a step has more than one, such as
- * "4-byte copies". The result row shows it. A string literal: it is not copied.
- */
-void step_path(const char *path);
 
 #ifdef __cplusplus
 }

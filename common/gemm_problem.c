@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "library.h"
+#include "step_path.h"
 #include "timing.h"
 
 enum {
@@ -13,12 +14,6 @@ enum {
     SEED_A = 1,
     SEED_B = 2
 };
-
-static const char *path_taken = "";
-
-void step_path(const char *path) {
-    path_taken = path;
-}
 
 static int leading_dimension(int64_t cols, int pad) {
     return (int)((cols + ROW_ELEMENTS - 1) / ROW_ELEMENTS * ROW_ELEMENTS + pad);
@@ -182,7 +177,9 @@ static bool verify_mode(struct gemm_problem *p, const char *step, gemm_function 
                 return snprintf(row->note, sizeof row->note, "%s", error),
                        describe_failure(p, step, schedule, "huge", row), false;
         }
-        const char *error = run_once(p, run);
+        const char *error = NULL;
+        for (int repeat = 0; repeat < p->options->repeats && error == NULL; ++repeat)
+            error = run_once(p, run);
         if (error != NULL)
             snprintf(row->note, sizeof row->note, "%s", error);
         else if (judge(p, p->type, exact, &result, row->note, sizeof row->note))
@@ -203,7 +200,7 @@ bool gemm_verify(struct gemm_problem *p, const char *step, gemm_function *run, s
     int range = exact_range(q->K);
     bool many = device_schedule(1, p->options->schedule) != NULL;
     float *bits = many ? malloc(extent(q->M, q->N, q->N) * sizeof(float)) : NULL;
-    path_taken = "";
+    step_path("");
     if (many && bits == NULL) {
         snprintf(row->note, sizeof row->note, "no host memory to compare schedules");
         describe_failure(p, step, "-", "-", row);
@@ -212,7 +209,7 @@ bool gemm_verify(struct gemm_problem *p, const char *step, gemm_function *run, s
     bool good = (range == 0 || verify_mode(p, step, run, true, range, bits, row)) &&
                 verify_mode(p, step, run, false, 0, bits, row);
     free(bits);
-    snprintf(row->path, sizeof row->path, "%s", path_taken);
+    snprintf(row->path, sizeof row->path, "%s", step_path_taken());
     if (good)
         snprintf(row->status, sizeof row->status, STATUS_VERIFIED);
     if (good && range == 0)

@@ -16,8 +16,8 @@
 
 enum { PATH_SIZE = 1024, LINE_SIZE = 1024, FACTS_MAX = 16, EXIT_INTERRUPTED = 130 };
 
-/* More than this many FLOP take minutes on the CPU device, which goes through every schedule. */
-static const double cpu_flops_max = 4e9;
+/* More FLOP or elements than this take minutes on the CPU device, which goes through every schedule. */
+static const double cpu_flops_max = 4e9, cpu_length_max = 2e7;
 
 /* What the command line asks for. */
 struct ladder_options {
@@ -36,8 +36,11 @@ struct ladder {
 
 static volatile sig_atomic_t interrupted;
 
-/* The shapes in the order in which they were asked for; the table follows it. */
-static struct shapes shape_order;
+/* The sizes that were asked for, by kind of step; the table follows their order. */
+struct sizes {
+    struct shapes of[2]; /* by enum shape_kind */
+};
+static struct sizes shape_order;
 
 static void on_interrupt(int number) {
     (void)number;
@@ -104,6 +107,25 @@ static int check_steps(const char *list) {
     }
 }
 
+/* Finds every word of `what` among the sizes of at least one kind. */
+static bool find_sizes(const char *what, struct sizes *sizes) {
+    char word[SHAPE_NAME_SIZE * 2], error[2][256];
+    memset(sizes, 0, sizeof *sizes);
+    do {
+        size_t length = strcspn(what, ",");
+        snprintf(word, sizeof word, "%.*s", (int)length, what);
+        bool gemm = shapes_find(shapes_text, SHAPE_GEMM, word, &sizes->of[SHAPE_GEMM], error[0]);
+        bool vector =
+            shapes_find(shapes_text, SHAPE_VECTOR, word, &sizes->of[SHAPE_VECTOR], error[1]);
+        if (!gemm && !vector) {
+            fprintf(stderr, "--shapes: %s\n", error[strchr(word, 'x') == NULL]);
+            return false;
+        }
+        what += length;
+    } while (*what++ == ',');
+    return true;
+}
+
 static int parse(struct ladder_options *o, int argc, char **argv) {
     static const struct option long_options[] = {
         {"gpu", no_argument, NULL, 'g'},
@@ -118,8 +140,6 @@ static int parse(struct ladder_options *o, int argc, char **argv) {
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
-    struct shapes found = {0};
-    char error[256];
     int64_t samples;
     int c;
     memset(o, 0, sizeof *o);
@@ -163,10 +183,9 @@ static int parse(struct ladder_options *o, int argc, char **argv) {
         return complain("", argv[optind], "options only, see --help");
     if (o->samples != NULL && (!parse_count(o->samples, 100000, &samples) || samples < 1))
         return complain("--samples", o->samples, "a whole number from 1 to 100000");
-    if (o->shapes != NULL && !shapes_find(shapes_text, o->shapes, &found, error)) {
-        fprintf(stderr, "--shapes: %s\n", error);
+    struct sizes sizes;
+    if (o->shapes != NULL && !find_sizes(o->shapes, &sizes))
         return EXIT_USAGE;
-    }
     if (!o->gpu && !o->cpu)
         o->gpu = o->cpu = true;
     return o->steps != NULL ? check_steps(o->steps) : -1;
@@ -323,22 +342,22 @@ static void run_program(struct ladder *l, const struct ladder_options *o, const 
 
 static void run_device(struct ladder *l, const struct ladder_options *o, const char *directory,
                        bool gpu) {
-    struct shapes wanted = {0}, shapes = {0};
-    char error[256];
-    const char *what = o->shapes != NULL ? o->shapes : gpu ? "ladder" : "small";
-    if (!shapes_find(shapes_text, what, &wanted, error)) {
-        fprintf(stderr, "--shapes: %s\n", error);
+    struct sizes wanted;
+    struct shapes shapes = {0};
+    if (!find_sizes(o->shapes != NULL ? o->shapes : gpu ? "ladder" : "small", &wanted))
         exit(EXIT_USAGE);
-    }
     shape_order = wanted;
     for (const struct step *s = steps; s->name != NULL && !interrupted; ++s) {
+        bool gemm = strcmp(s->track, "gemm") == 0;
+        const struct shapes *all = &wanted.of[gemm ? SHAPE_GEMM : SHAPE_VECTOR];
         if (o->steps != NULL && !listed(o->steps, s->name))
             continue;
         shapes.count = 0;
-        for (int i = 0; i < wanted.count; ++i) {
-            const struct shape *shape = &wanted.shape[i];
-            if (!gpu &&
-                2.0 * (double)shape->m * (double)shape->n * (double)shape->k > cpu_flops_max)
+        for (int i = 0; i < all->count; ++i) {
+            const struct shape *shape = &all->shape[i];
+            double flops =
+                (gemm ? 2.0 * (double)shape->m * (double)shape->k : 1.0) * (double)shape->n;
+            if (!gpu && flops > (gemm ? cpu_flops_max : cpu_length_max))
                 add_plain(l, s, gpu, shape->name, STATUS_SKIPPED,
                           "too large for the CPU device in a ladder");
             else
@@ -357,10 +376,12 @@ static int step_number(const char *name) {
 }
 
 static int shape_number(const char *name) {
-    int i = 0;
-    while (i < shape_order.count && strcmp(shape_order.shape[i].name, name) != 0)
-        ++i;
-    return i;
+    int number = 0;
+    for (int kind = SHAPE_GEMM; kind <= SHAPE_VECTOR; ++kind)
+        for (int i = 0; i < shape_order.of[kind].count; ++i, ++number)
+            if (strcmp(shape_order.of[kind].shape[i].name, name) == 0)
+                return number;
+    return number;
 }
 
 /* By device, then by shape, then by step. */

@@ -22,6 +22,16 @@ const char *library_gemm_name(enum number_type type);
 cudaError_t library_gemm(enum number_type type, int M, int N, int K, const float *A, int lda,
                          const float *B, int ldb, float *C, int ldc, cudaStream_t stream);
 
+/** "CUB Scan" or "CUB Reduce"; null on the CPU device. */
+const char *library_vector_name(int scan);
+
+/**
+ * The inclusive scan of n uint32, or the sum of n floats, by CUB.
+ * @param workspace  null: only sets *bytes to what is needed.
+ */
+cudaError_t library_vector(int scan, size_t n, const void *x, void *y, void *workspace,
+                           size_t *bytes, cudaStream_t stream);
+
 /** Writes such as "cuBLAS 13.0.0" to `text`; "" on the CPU device. */
 void library_version(char *text, size_t size);
 

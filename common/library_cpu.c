@@ -16,6 +16,17 @@ cudaError_t library_gemm(enum number_type type, int M, int N, int K, const float
     return cudaErrorNotSupported;
 }
 
+const char *library_vector_name(int scan) {
+    (void)scan;
+    return NULL;
+}
+
+cudaError_t library_vector(int scan, size_t n, const void *x, void *y, void *workspace,
+                           size_t *bytes, cudaStream_t stream) {
+    (void)scan, (void)n, (void)x, (void)y, (void)workspace, (void)bytes, (void)stream;
+    return cudaErrorNotSupported;
+}
+
 void library_version(char *text, size_t size) {
     if (size > 0)
         text[0] = '\0';

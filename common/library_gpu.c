@@ -29,5 +29,6 @@ cudaError_t library_gemm(enum number_type type, int M, int N, int K, const float
 }
 
 void library_version(char *text, size_t size) {
-    snprintf(text, size, "cuBLAS %d.%d.%d", CUBLAS_VER_MAJOR, CUBLAS_VER_MINOR, CUBLAS_VER_PATCH);
+    snprintf(text, size, "cuBLAS %d.%d.%d, CUB of the same toolkit", CUBLAS_VER_MAJOR,
+             CUBLAS_VER_MINOR, CUBLAS_VER_PATCH);
 }

@@ -90,6 +90,17 @@ static inline OVERLAP_HD double gemm_bound(enum number_type type, double K, doub
     return (terms * u + K * u * u) * magnitude;
 }
 
+/**
+ * Largest believable |sum - ref| of n random reals of #FILL_REAL, summed in FP32 in any order.
+ *
+ * Every intermediate sum of m inputs has mean 0 and variance m/3, and its rounding adds an independent
+ * error of at most u times it, u = 2^-24. No order has more than n - 1 sums of at most n inputs: the
+ * error has a standard deviation of at most u n / sqrt(3). Ten of them are never exceeded.
+ */
+static inline OVERLAP_HD double sum_bound(double n) {
+    return 10 * n / sqrt(3.0) / (1 << 24);
+}
+
 /** True if `got` is within `bound` of `want`. NaN and infinities never are. */
 static inline OVERLAP_HD int number_close(float got, double want, double bound) {
     return fabs((double)got - want) <= bound && bound <= 1e300;

@@ -20,11 +20,13 @@ enum {
 
 /** What the command line asks for. */
 struct options {
-    struct shapes shapes; /**< at least one */
+    struct shapes shapes; /**< at least one, once device_open() has added the default */
     uint64_t seed;        /**< of the inputs */
     int samples;          /**< timed runs; 0: until the median is settled */
     int device;           /**< number of the CUDA device */
-    int pad;              /**< elements added to every row, beyond the 128-byte boundary */
+    int pad;              /**< GEMM: elements added to every row, beyond the 128-byte boundary */
+    int offset;           /**< vectors: elements between a 256-byte boundary and the first one */
+    int repeats;          /**< runs that are verified, of each kind of input and each schedule */
     bool warm;            /**< do not flush the L2 cache between samples */
     bool verify_only;     /**< no timing */
     const char *schedule; /**< of the CPU device, by name; null: all */
@@ -33,11 +35,11 @@ struct options {
 };
 
 /**
- * Parses the command line of a GEMM step.
+ * Parses the command line of a step that works on sizes of `kind`.
  *
  * @return -1 to go on, or the exit status: #EXIT_OK after --help and --list, #EXIT_USAGE after an
  *         error, for which one line with the value and what is allowed went to stderr.
  */
-int options_parse(struct options *options, int argc, char **argv);
+int options_parse(struct options *options, enum shape_kind kind, int argc, char **argv);
 
 #endif

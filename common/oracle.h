@@ -65,6 +65,51 @@ void oracle_compare(const struct product *p, enum number_type type, int exact,
 uint64_t oracle_outside(const uint32_t *base, size_t words, size_t before, int rows, int cols,
                         int ld);
 
+/** What the input of a reduction or scan holds. */
+enum vector_fill {
+    VECTOR_INTEGERS, /**< floats, integers whose sums of magnitudes stay within 2^24, so exact */
+    VECTOR_ONES,     /**< floats, all 1 */
+    VECTOR_REALS,    /**< floats, uniform in [-1, 1) */
+    VECTOR_NAN,      /**< the same, and one NaN */
+    VECTOR_BITS      /**< uint32, 32 random bits */
+};
+
+/** Element i of n of a vector, as its bits. */
+static inline OVERLAP_HD uint32_t vector_element(enum vector_fill fill, uint64_t seed, uint64_t n,
+                                                 uint64_t i) {
+    union {
+        float f;
+        uint32_t u;
+    } x;
+    uint64_t h = number_hash(seed, 0, i);
+    if (fill == VECTOR_BITS)
+        return (uint32_t)(h >> 32);
+    uint64_t one_in = (n >> 24) + 2; /* of long vectors, only one element in so many is not 0 */
+    if (fill == VECTOR_INTEGERS && n <= (1 << 21))
+        x.f = (float)((int)((h >> 32) % 17) - 8);
+    else if (fill == VECTOR_INTEGERS)
+        x.f = (h >> 32) % one_in == 0 ? 1.0f : 0.0f;
+    else if (fill == VECTOR_ONES)
+        x.f = 1;
+    else
+        x.f = number_fill(FILL_REAL, 0, seed, 0, i);
+    if (fill == VECTOR_NAN && i == number_hash(seed, 1, n) % n)
+        x.u = 0x7fc00000;
+    return x.u;
+}
+
+/** Fills the n words at `x` with vector_element(). */
+void oracle_fill_vector(uint32_t *x, size_t n, enum vector_fill fill, uint64_t seed);
+
+/** Sum in FP64 of the n floats at `x`. */
+double oracle_sum(const uint32_t *x, size_t n);
+
+/**
+ * Checks a scan: y[0] = x[0] and y[i] = y[i-1] + x[i] modulo 2^32, which no other y fulfils.
+ * @return how many elements do not; *first is the first of them.
+ */
+uint64_t oracle_check_scan(const uint32_t *x, const uint32_t *y, size_t n, uint64_t *first);
+
 /** Bytes of device memory that oracle_reference() needs for itself, while it runs. */
 size_t oracle_workspace(int M, int N, int K);
 
@@ -83,6 +128,9 @@ void host_fill(float *x, int rows, int cols, int ld, enum fill_mode mode, int ra
 void host_reference(const struct product *p);
 void host_compare(const struct product *p, enum number_type type, int exact,
                   struct comparison *result);
+void host_fill_vector(uint32_t *x, size_t n, enum vector_fill fill, uint64_t seed);
+double host_sum(const uint32_t *x, size_t n);
+uint64_t host_check_scan(const uint32_t *x, const uint32_t *y, size_t n, uint64_t *first);
 uint64_t host_outside(const uint32_t *base, size_t words, size_t before, int rows, int cols,
                       int ld);
 /**@}*/

@@ -68,6 +68,29 @@ static __global__ void outside_kernel(const uint32_t *base, size_t words, size_t
     }
 }
 
+static __global__ void fill_vector_kernel(uint32_t *x, size_t n, enum vector_fill fill,
+                                          uint64_t seed) {
+    FOR_EACH(i, n)
+    x[i] = vector_element(fill, seed, n, i);
+}
+
+static __global__ void sum_kernel(const float *x, size_t n, double *sum) {
+    double mine = 0;
+    FOR_EACH(i, n)
+    mine += x[i];
+    atomicAdd(sum, mine);
+}
+
+static __global__ void check_scan_kernel(const uint32_t *x, const uint32_t *y, size_t n,
+                                         unsigned long long *wrong, unsigned long long *first) {
+    FOR_EACH(i, n) {
+        if (y[i] != (i > 0 ? y[i - 1] : 0) + x[i]) {
+            atomicAdd(wrong, 1ull);
+            atomicMin(first, (unsigned long long)i);
+        }
+    }
+}
+
 extern "C" cudaError_t oracle_probe(void) {
     struct cudaFuncAttributes attributes;
     return cudaFuncGetAttributes(&attributes, poison_kernel);
@@ -167,6 +190,37 @@ extern "C" uint64_t oracle_outside(const uint32_t *base, size_t words, size_t be
     return changed;
 }
 
+extern "C" void oracle_fill_vector(uint32_t *x, size_t n, enum vector_fill fill, uint64_t seed) {
+    fill_vector_kernel<<<BLOCKS, THREADS>>>(x, n, fill, seed);
+    CUDA_CHECK(cudaGetLastError());
+    CUDA_CHECK(cudaDeviceSynchronize());
+}
+
+extern "C" double oracle_sum(const uint32_t *x, size_t n) {
+    double *device, sum;
+    CUDA_CHECK(cudaMalloc((void **)&device, sizeof *device));
+    CUDA_CHECK(cudaMemset(device, 0, sizeof *device));
+    sum_kernel<<<BLOCKS, THREADS>>>((const float *)x, n, device);
+    CUDA_CHECK(cudaGetLastError());
+    CUDA_CHECK(cudaMemcpy(&sum, device, sizeof sum, cudaMemcpyDeviceToHost));
+    CUDA_CHECK(cudaFree(device));
+    return sum;
+}
+
+extern "C" uint64_t oracle_check_scan(const uint32_t *x, const uint32_t *y, size_t n,
+                                      uint64_t *first) {
+    unsigned long long start[2] = {0, ~0ull}, end[2], *device;
+    CUDA_CHECK(cudaMalloc((void **)&device, sizeof start));
+    CUDA_CHECK(cudaMemcpy(device, start, sizeof start, cudaMemcpyHostToDevice));
+    check_scan_kernel<<<BLOCKS, THREADS>>>(x, y, n, device, device + 1);
+    CUDA_CHECK(cudaGetLastError());
+    CUDA_CHECK(cudaMemcpy(end, device, sizeof end, cudaMemcpyDeviceToHost));
+    CUDA_CHECK(cudaFree(device));
+    if (end[0] > 0)
+        *first = end[1];
+    return end[0];
+}
+
 static void *on_device(size_t bytes) {
     void *p;
     CUDA_CHECK(cudaMalloc(&p, bytes));
@@ -190,7 +244,7 @@ static void require(bool same, const char *what) {
     exit(1);
 }
 
-extern "C" void oracle_check(void) {
+static void check_product(void) {
     enum { M = 160, N = 96, K = 224, LDA = K + 8, LDB = N + 3, LDC = N + 5, BEFORE = 7, AFTER = 9 };
     const size_t a_bytes = ((M - 1) * LDA + K) * sizeof(float),
                  b_bytes = ((K - 1) * LDB + N) * sizeof(float), c_words = BEFORE + M * LDC + AFTER,
@@ -273,4 +327,43 @@ extern "C" void oracle_check(void) {
         CUDA_CHECK(cudaFree(device[i]));
     for (size_t i = 0; i < sizeof memory / sizeof *memory; ++i)
         free(memory[i]);
+}
+
+static void check_vectors(void) {
+    const size_t n = 100003, bytes = n * sizeof(uint32_t);
+    uint32_t *x = (uint32_t *)on_host(bytes), *y = (uint32_t *)on_host(bytes),
+             *back = (uint32_t *)on_host(bytes);
+    uint32_t *x_gpu = (uint32_t *)on_device(bytes), *y_gpu = (uint32_t *)on_device(bytes);
+    uint64_t first_host = 0, first_gpu = 0;
+    for (int fill = VECTOR_INTEGERS; fill <= VECTOR_BITS; ++fill) {
+        host_fill_vector(x, n, (enum vector_fill)fill, 7);
+        oracle_fill_vector(x_gpu, n, (enum vector_fill)fill, 7);
+        CUDA_CHECK(cudaMemcpy(back, x_gpu, bytes, cudaMemcpyDeviceToHost));
+        require(memcmp(x, back, bytes) == 0, "inputs of a vector");
+        if (fill == VECTOR_NAN)
+            require(isnan(host_sum(x, n)) && isnan(oracle_sum(x_gpu, n)), "a sum with a NaN");
+        else if (fill != VECTOR_BITS)
+            require(fabs(host_sum(x, n) - oracle_sum(x_gpu, n)) < 1e-9, "a sum");
+    }
+    for (size_t i = 0; i < n; ++i)
+        y[i] = x[i] + (i > 0 ? y[i - 1] : 0);
+    for (int planted = 0; planted <= 1; ++planted) {
+        if (planted)
+            y[77777] ^= 1; /* it and its successor are wrong now */
+        CUDA_CHECK(cudaMemcpy(y_gpu, y, bytes, cudaMemcpyHostToDevice));
+        require(host_check_scan(x, y, n, &first_host) == 2u * planted &&
+                    oracle_check_scan(x_gpu, y_gpu, n, &first_gpu) == 2u * planted &&
+                    first_host == first_gpu,
+                "which elements of a scan are wrong");
+    }
+    CUDA_CHECK(cudaFree(x_gpu));
+    CUDA_CHECK(cudaFree(y_gpu));
+    free(x);
+    free(y);
+    free(back);
+}
+
+extern "C" void oracle_check(void) {
+    check_product();
+    check_vectors();
 }

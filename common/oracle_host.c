@@ -55,3 +55,26 @@ uint64_t host_outside(const uint32_t *base, size_t words, size_t before, int row
     }
     return changed;
 }
+
+void host_fill_vector(uint32_t *x, size_t n, enum vector_fill fill, uint64_t seed) {
+    for (size_t i = 0; i < n; ++i)
+        x[i] = vector_element(fill, seed, n, i);
+}
+
+double host_sum(const uint32_t *x, size_t n) {
+    double sum = 0;
+    for (size_t i = 0; i < n; ++i) {
+        float f;
+        memcpy(&f, &x[i], sizeof f);
+        sum += f;
+    }
+    return sum;
+}
+
+uint64_t host_check_scan(const uint32_t *x, const uint32_t *y, size_t n, uint64_t *first) {
+    uint64_t wrong = 0;
+    for (size_t i = 0; i < n; ++i)
+        if (y[i] != (i > 0 ? y[i - 1] : 0) + x[i] && wrong++ == 0)
+            *first = i;
+    return wrong;
+}

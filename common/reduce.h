@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <cuda_runtime_api.h>
 
+#include "step_path.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -28,9 +30,6 @@ size_t reduce_workspace(size_t n);
  * @return cudaSuccess, or why the launch was refused.
  */
 cudaError_t reduce(size_t n, const float *x, float *sum, void *workspace, cudaStream_t stream);
-
-/** See gemm.h. */
-void step_path(const char *path);
 
 #ifdef __cplusplus
 }

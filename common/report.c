@@ -20,7 +20,7 @@ static const struct column {
     TEXT(path),      TEXT(status),     FIGURE(error),     TEXT(unit),
     FIGURE(rate),    FIGURE(rate_low), FIGURE(rate_high), FIGURE(microseconds),
     FIGURE(samples), TEXT(l2),         FIGURE(library),   FIGURE(ceiling),
-    FIGURE(speedup), TEXT(build),      TEXT(note),
+    FIGURE(copy),    FIGURE(speedup),  TEXT(build),       TEXT(note),
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
@@ -138,9 +138,9 @@ static void cell(FILE *file, int width, int decimals, double value, const char *
 }
 
 void row_table_header(FILE *file) {
-    fprintf(file, "%-20s %-12s %-16s %-16s %-9s %8s %-8s %17s %7s %7s %7s  %s\n", "step", "base",
-            "device", "shape", "verified", "rate", "unit", "5%..95%", "library", "ceiling",
-            "base x", "remarks");
+    fprintf(file, "%-20s %-12s %-16s %-16s %-9s %8s %-8s %17s %7s %7s %7s %7s  %s\n", "step",
+            "base", "device", "shape", "verified", "rate", "unit", "5%..95%", "library", "ceiling",
+            "copy", "base x", "remarks");
 }
 
 void row_table(FILE *file, const struct row *row) {
@@ -155,6 +155,7 @@ void row_table(FILE *file, const struct row *row) {
     fprintf(file, " %-8s %17s", row->unit, spread);
     cell(file, 7, 1, row->library, "%");
     cell(file, 7, 1, row->ceiling, "%");
+    cell(file, 7, 1, row->copy, "%");
     cell(file, 7, 2, row->speedup, "");
     const char *between = "  ";
     for (size_t i = 0; i < sizeof remarks / sizeof *remarks; ++i)

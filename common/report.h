@@ -33,7 +33,8 @@ struct row {
     double samples;
     char l2[8];     /**< cold or warm */
     double library; /**< rate relative to the library's in the same run, per cent */
-    double ceiling; /**< relative to the device's arithmetic ceiling, per cent */
+    double ceiling; /**< relative to the device's ceiling, arithmetic or memory, per cent */
+    double copy;    /**< relative to a copy's rate in the same run, per cent */
     double speedup; /**< over the base, timed in the same run */
     char build[24]; /**< device_build_label() */
     char note[256]; /**< why it failed or was skipped, or a caution */

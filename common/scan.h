@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <cuda_runtime_api.h>
 
+#include "step_path.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -28,9 +30,6 @@ size_t scan_workspace(size_t n);
  * @return cudaSuccess, or why the launch was refused.
  */
 cudaError_t scan(size_t n, const uint32_t *x, uint32_t *y, void *workspace, cudaStream_t stream);
-
-/** See gemm.h. */
-void step_path(const char *path);
 
 #ifdef __cplusplus
 }

@@ -22,6 +22,7 @@ bool parse_count(const char *word, int64_t max, int64_t *value) {
 
 /* One line of the file. */
 struct line {
+    enum shape_kind kind;
     struct shape shape;
     char sets[96];
 };
@@ -35,15 +36,24 @@ static int read_line(const char **text, struct line *line, char *error) {
     char *first = copy + strspn(copy, " \t\r");
     if (*first == '\0' || *first == '#')
         return 0;
-    if (length >= LINE_SIZE ||
-        sscanf(first, "%39s %23s %23s %23s %95s %c", line->shape.name, m, n, k, line->sets,
-               &extra) < 5 ||
-        !parse_count(m, SHAPE_SIZE_MAX, &line->shape.m) ||
-        !parse_count(n, SHAPE_SIZE_MAX, &line->shape.n) ||
-        !parse_count(k, SHAPE_SIZE_MAX, &line->shape.k)) {
+    struct shape *shape = &line->shape;
+    bool good = length < LINE_SIZE && sscanf(first, "%39s %23s %23s %23s %95s %c", shape->name, m,
+                                             n, k, line->sets, &extra) >= 5;
+    if (good && strcmp(m, "-") == 0 && strcmp(k, "-") == 0) {
+        line->kind = SHAPE_VECTOR;
+        shape->m = shape->k = 0;
+        good = parse_count(n, VECTOR_SIZE_MAX, &shape->n);
+    } else if (good) {
+        line->kind = SHAPE_GEMM;
+        good = parse_count(m, SHAPE_SIZE_MAX, &shape->m) &&
+               parse_count(n, SHAPE_SIZE_MAX, &shape->n) &&
+               parse_count(k, SHAPE_SIZE_MAX, &shape->k);
+    }
+    if (!good) {
         snprintf(error, ERROR_SIZE,
-                 "shapes: '%.80s': wanted: name M N K sets source, sizes from 0 to %d", first,
-                 SHAPE_SIZE_MAX);
+                 "shapes: '%.80s': wanted: name M N K sets source, sizes from 0 to %d, or name - n "
+                 "- sets source",
+                 first, SHAPE_SIZE_MAX);
         return -1;
     }
     return 1;
@@ -64,6 +74,20 @@ static bool parse_dimensions(const char *word, struct shape *shape) {
            parse_count(k, SHAPE_SIZE_MAX, &shape->k);
 }
 
+/* A length: a number, or 2^E with a number added or subtracted. */
+static bool parse_length(const char *word, struct shape *shape) {
+    char power[24], sign = '+', delta[24] = "0", extra;
+    int64_t exponent, difference;
+    if (parse_count(word, VECTOR_SIZE_MAX, &shape->n))
+        return true;
+    int found = sscanf(word, "2^%23[0-9]%c%23[0-9]%c", power, &sign, delta, &extra);
+    if ((found != 1 && found != 3) || (sign != '+' && sign != '-') ||
+        !parse_count(power, 33, &exponent) || !parse_count(delta, VECTOR_SIZE_MAX, &difference))
+        return false;
+    shape->n = (INT64_C(1) << exponent) + (sign == '+' ? difference : -difference);
+    return shape->n >= 0 && shape->n <= VECTOR_SIZE_MAX;
+}
+
 static bool append(struct shapes *list, const struct shape *shape, char *error) {
     if (list->count == SHAPES_MAX) {
         snprintf(error, ERROR_SIZE, "more than %d shapes", SHAPES_MAX);
@@ -73,10 +97,12 @@ static bool append(struct shapes *list, const struct shape *shape, char *error) 
     return true;
 }
 
-static bool find_word(const char *text, const char *word, struct shapes *list, char *error) {
+static bool find_word(const char *text, enum shape_kind kind, const char *word, struct shapes *list,
+                      char *error) {
     struct line line;
     memset(&line, 0, sizeof line);
-    if (parse_dimensions(word, &line.shape)) {
+    if (kind == SHAPE_GEMM ? parse_dimensions(word, &line.shape)
+                           : parse_length(word, &line.shape)) {
         snprintf(line.shape.name, sizeof line.shape.name, "%s", word);
         return append(list, &line.shape, error);
     }
@@ -84,20 +110,28 @@ static bool find_word(const char *text, const char *word, struct shapes *list, c
     while (*text != '\0') {
         if ((status = read_line(&text, &line, error)) < 0)
             return false;
-        if (status == 0 || (strcmp(line.shape.name, word) != 0 && !in_sets(line.sets, word)))
+        if (status == 0 || line.kind != kind ||
+            (strcmp(line.shape.name, word) != 0 && !in_sets(line.sets, word)))
             continue;
         if (!append(list, &line.shape, error))
             return false;
     }
-    if (list->count == before)
+    if (list->count == before && kind == SHAPE_GEMM)
         snprintf(error, ERROR_SIZE,
                  "no shape or set '%.60s': allowed are MxNxK (each 0 to %d) and the names that "
                  "--list prints",
                  word, SHAPE_SIZE_MAX);
+    else if (list->count == before)
+        snprintf(error, ERROR_SIZE,
+                 "no length or set '%.60s': allowed are 0 to 2^33, such as 1000, 2^28 or 2^31-1, "
+                 "and the names "
+                 "that --list prints",
+                 word);
     return list->count > before;
 }
 
-bool shapes_find(const char *text, const char *what, struct shapes *list, char *error) {
+bool shapes_find(const char *text, enum shape_kind kind, const char *what, struct shapes *list,
+                 char *error) {
     do {
         char word[SHAPE_NAME_SIZE * 2];
         size_t length = strcspn(what, ",");
@@ -106,7 +140,7 @@ bool shapes_find(const char *text, const char *what, struct shapes *list, char *
             return false;
         }
         snprintf(word, sizeof word, "%.*s", (int)length, what);
-        if (!find_word(text, word, list, error))
+        if (!find_word(text, kind, word, list, error))
             return false;
         what += length;
     } while (*what++ == ',');

@@ -1,6 +1,6 @@
 /**
  * @file shapes.h
- * Named GEMM shapes and sets of them, from shapes.txt.
+ * Named problem sizes and sets of them, from shapes.txt: GEMM shapes and lengths of vectors.
  */
 #ifndef OVERLAP_SHAPES_H
 #define OVERLAP_SHAPES_H
@@ -16,10 +16,19 @@
 /** Largest M, N or K: leaves room in an int for a tile beyond the edge and for padding a row. */
 #define SHAPE_SIZE_MAX 2147483392
 
-/** One shape: M, N and K, each from 0 up. */
+/** Longest vector. */
+#define VECTOR_SIZE_MAX (INT64_C(1) << 33)
+
+/** What a size is one of. */
+enum shape_kind {
+    SHAPE_GEMM,  /**< M, N and K */
+    SHAPE_VECTOR /**< n alone */
+};
+
+/** One size: M, N and K of a product, or n of a vector, each from 0 up. */
 struct shape {
-    char name[SHAPE_NAME_SIZE]; /**< from the file, or MxNxK */
-    int64_t m, n, k;
+    char name[SHAPE_NAME_SIZE]; /**< from the file, or MxNxK, or the length */
+    int64_t m, n, k;            /**< m and k are 0 for a vector */
 };
 
 /** A list of shapes in the order in which they were asked for. */
@@ -32,13 +41,15 @@ struct shapes {
 extern const char shapes_text[];
 
 /**
- * Appends the shapes that `what` names: a comma-separated list of names, sets and MxNxK.
+ * Appends the sizes of one kind that `what` names: a comma-separated list of names, sets and MxNxK or
+ * lengths (a number, or 2^E, 2^E+D, 2^E-D).
  *
  * @param text   lines of the form of shapes.txt.
  * @param error  where one line goes that says what is wrong; at least 256 bytes.
  * @return false if a word is neither, a line of `text` is malformed or the list is full.
  */
-bool shapes_find(const char *text, const char *what, struct shapes *list, char *error);
+bool shapes_find(const char *text, enum shape_kind kind, const char *what, struct shapes *list,
+                 char *error);
 
 /** Prints the names, sizes, sets and sources of all shapes in `text` to stdout. */
 void shapes_print(const char *text);

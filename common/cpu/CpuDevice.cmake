@@ -3,6 +3,9 @@
 find_package(Threads REQUIRED)
 find_package(Boost REQUIRED COMPONENTS context)
 
+include(CheckCXXCompilerFlag)
+check_cxx_compiler_flag(-ftrivial-auto-var-init=pattern CPU_DEVICE_PATTERN)
+
 set(CPU_DEVICE_DIR ${CMAKE_CURRENT_LIST_DIR})
 
 add_library(cpu_device STATIC
@@ -47,9 +50,11 @@ function(cpu_device_object target kernel)
     target_include_directories(${target} PRIVATE ${folder})
     target_compile_definitions(${target} PRIVATE ${arg_DEFINES})
     # -fno-strict-aliasing: *(float4 *)&tile[row][col] is everyday CUDA.
-    # -fno-optimize-sibling-calls: a call in tail position would lose its line.
+    # -fno-optimize-sibling-calls, -crossjumping, -tree-tail-merge: calls keep their lines.
+    # -ftrivial-auto-var-init: a forgotten acc[i][j] = 0 is huge rather than zero by luck.
     # -fno-extern-tls-init: `extern __shared__` needs no initialisation. Clang has no such option.
     target_compile_options(${target} PRIVATE -O2 -g -Wall -Wextra -Wno-unknown-pragmas
         -fno-strict-aliasing -fno-optimize-sibling-calls
-        $<$<CXX_COMPILER_ID:GNU>:-fno-extern-tls-init>)
+        $<$<CXX_COMPILER_ID:GNU>:-fno-extern-tls-init;-fno-crossjumping;-fno-tree-tail-merge>
+        $<$<BOOL:${CPU_DEVICE_PATTERN}>:-ftrivial-auto-var-init=pattern>)
 endfunction()

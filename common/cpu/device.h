@@ -21,6 +21,12 @@ constexpr size_t shared_optin = 227 * 1024;  ///< with cudaFuncSetAttribute()
 
 /// A place in the program: the last byte of a call, so that its line is the call's.
 using Place = const void *;
+/// For calls whose line matters: two of them in two branches stay two. GCC has options for it.
+#if defined(__clang__)
+#define CPU_DEVICE_DISTINCT __attribute__((nomerge))
+#else
+#define CPU_DEVICE_DISTINCT
+#endif
 #define CPU_DEVICE_CALLER (static_cast<const char *>(__builtin_return_address(0)) - 1)
 
 // ---- Launching ----------------------------------------------------------------------------------
@@ -34,7 +40,7 @@ struct Launch {
     Place place; ///< where it was launched
 };
 /// Runs the whole grid, or leaves an error for cudaGetLastError().
-void launch(Launch launch);
+CPU_DEVICE_DISTINCT void launch(Launch launch);
 
 template<class... A> struct ConfiguredCall {
     dim3 grid, block;
@@ -95,10 +101,10 @@ void warp_meet(Place place, const char *what, unsigned mask, WarpWork work, void
                bool orders_memory = false);
 
 enum class Shuffle { index, up, down, exclusive_or };
-uint64_t shuffle(const char *what, Shuffle kind, unsigned mask, uint64_t value, int operand,
-                 int width);
-int64_t reduce(const char *what, unsigned mask, int64_t value,
-               int64_t (*combine)(int64_t, int64_t));
+CPU_DEVICE_DISTINCT uint64_t shuffle(const char *what, Shuffle kind, unsigned mask, uint64_t value,
+                                     int operand, int width);
+CPU_DEVICE_DISTINCT int64_t reduce(const char *what, unsigned mask, int64_t value,
+                                   int64_t (*combine)(int64_t, int64_t));
 
 /// Lets other threads run now and then: called by whatever a thread may spin on.
 void breathe();

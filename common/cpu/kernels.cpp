@@ -26,26 +26,29 @@ size_t measure_static_shared(const void *kernel) {
     FILE *nm = popen(command, "r");
     if (!nm)
         return 0;
-    // Two files may have kernels of one name. The local symbols of a file follow its own.
-    std::map<std::string, size_t> sizes;
+    // Two files may have static kernels of one name: then only symbols of the same file count,
+    // which stand together after the file's own. Symbols that are not local come last.
+    std::map<std::string, size_t> of_file, of_all;
     std::string prefix;
+    bool local = false;
     size_t address, size;
-    char type;
-    while (fgets(line, sizeof line, nm)) {
+    for (char type; fgets(line, sizeof line, nm);) {
         if (sscanf(line, "%zx %c %3999s", &address, &type, name) == 3 && type == 'a') {
-            if (!prefix.empty())
+            if (local)
                 break;
-            sizes.clear();
+            of_file.clear();
         } else if (sscanf(line, "%zx %zx %c %3999s", &address, &size, &type, name) == 4) {
-            if (strchr("bBuV", type))
-                sizes[name] = size;
-            else if (address == offset_in_program(kernel) && strncmp(name, "_Z", 2) == 0)
+            if (strchr("bBuV", type)) {
+                of_file[name] = of_all[name] = size;
+            } else if (address == offset_in_program(kernel) && strncmp(name, "_Z", 2) == 0) {
                 prefix = std::string("_ZZ") + (name + 2) + "E";
+                local = type == 't';
+            }
         }
     }
     pclose(nm);
     size_t total = 0;
-    for (const auto &[variable, bytes] : sizes)
+    for (const auto &[variable, bytes] : local ? of_file : of_all)
         if (!prefix.empty() && variable.compare(0, prefix.size(), prefix) == 0)
             total += (bytes + 15) / 16 * 16;
     return total;

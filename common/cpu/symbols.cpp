@@ -3,6 +3,7 @@
  * From addresses to source lines, by addr2line of the binutils.
  */
 #include "block.h"
+#include <cstring>
 #include <link.h>
 #include <map>
 #include <unistd.h>
@@ -47,7 +48,7 @@ Line look_up(Place place) {
         return result;
     char line[4096];
     while (!result.in_kernel && fgets(line, sizeof line, pipe))
-        if (line[0] != '?')
+        if (!strchr(line, '?')) // as in "??:0" and "kernel.cu:?"
             result = {shortened(line), !is_ours(line)};
     pclose(pipe);
     return result;

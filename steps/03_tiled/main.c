@@ -35,16 +35,15 @@ int main(int argc, char **argv) {
     struct options options;
     struct device device;
     struct report report;
-    int status = options_parse(&options, argc, argv);
+    int status = options_parse(&options, SHAPE_GEMM, argc, argv);
     if (status >= 0)
         return status;
-    status = device_open(&options, &device);
+    status = device_open(&options, SHAPE_GEMM, &device);
     if (status != EXIT_OK)
         return status;
     if (!report_open(&report, options.csv, options.json))
         return EXIT_USAGE;
     device_report(&device, &options, &report);
-    oracle_check();
     for (int i = 0; i < options.shapes.count; ++i) {
         int one = run_shape(&options.shapes.shape[i], &device, &options, &report);
         if (status == EXIT_OK)

@@ -7,13 +7,14 @@
 enum {
     BM = 128, // rows of C a block computes
     BN = 64,  // columns of C a block computes
-    BK = 16,  // depth of a slab
+    BK = 32,  // depth of a slab
     PAD_A = 4,
     PAD_B = 8,
+    STAGES = 1, // slabs in shared memory
     WM = 16, // a fragment of C: WM x WN, summed over WK at a time
     WN = 16,
     WK = 8,
-    WARPS_M = 4,
+    WARPS_M = 2,
     WARPS_N = 2,
     TM = BM / WARPS_M / WM, // fragments of C a warp computes: TM x TN
     TN = BN / WARPS_N / WN,
@@ -21,6 +22,7 @@ enum {
 };
 static_assert(BM % (WARPS_M * WM) == 0 && BN % (WARPS_N * WN) == 0, "warps cover the tile");
 static_assert(BK % WK == 0 && PAD_A % 4 == 0 && PAD_B % 4 == 0, "rows of whole 16-byte vectors");
+static_assert(THREADS % BK == 0 && THREADS % BN == 0, "threads cover whole rows of a slab");
 
 typedef nvcuda::wmma::fragment<nvcuda::wmma::matrix_a, WM, WN, WK, nvcuda::wmma::precision::tf32,
                                nvcuda::wmma::row_major>
@@ -34,31 +36,43 @@ typedef struct {
     float A[BM][BK + PAD_A];
     float B[BK][BN + PAD_B];
 } Slab;
-static_assert(sizeof(Slab) <= 48 * 1024, "static shared memory");
+static_assert(STAGES * sizeof(Slab) <= 99 * 1024, "dynamic shared memory of the smallest sm_8x");
 
-// Copies a height x width tile to shared memory. `rows` x `cols` elements of the matrix are left from
-// src on; the tile is zero beyond them. `wide`: the rows of src allow 16-byte loads.
+// Copies a height x width tile to shared memory, 4 bytes at a time. From src on, rows x cols elements
+// of the matrix are left; what lies beyond them becomes zero.
 static __device__ void load_tile(float *tile, int pitch, int height, int width, const float *src,
-                                 int ld, int rows, int cols, bool wide) {
-    if (wide && cols >= width) {
+                                 int ld, int rows, int cols) {
+    int c = threadIdx.x % width;
+    for (int i = 0; i < height; i += THREADS / width) {
+        int r = i + threadIdx.x / width;
+        bool in = r < rows && c < cols;
+        tile[r * pitch + c] = in ? src[(size_t)r * ld + c] : 0.0f;
+    }
+}
+
+// The same, 16 bytes at a time, where all columns of the tile exist and rows start on 16 bytes.
+static __device__ void load_tile16(float *tile, int pitch, int height, int width, const float *src,
+                                   int ld, int rows) {
+    int c = threadIdx.x * 4 % width;
+    for (int i = 0; i < height; i += THREADS * 4 / width) {
+        int r = i + threadIdx.x * 4 / width;
+        bool in = r < rows;
         float4 zero = {};
-        for (int i = 0; i < height; i += THREADS * 4 / width) {
-            int r = i + threadIdx.x * 4 / width, c = threadIdx.x * 4 % width;
-            *(float4 *)&tile[r * pitch + c] =
-                r < rows ? *(const float4 *)&src[(size_t)r * ld + c] : zero;
-        }
-    } else {
-        for (int i = 0; i < height; i += THREADS / width) {
-            int r = i + threadIdx.x / width, c = threadIdx.x % width;
-            tile[r * pitch + c] = r < rows && c < cols ? src[(size_t)r * ld + c] : 0.0f;
-        }
+        *(float4 *)&tile[r * pitch + c] = in ? *(const float4 *)&src[(size_t)r * ld + c] : zero;
     }
 }
 
 static __device__ void load_slab(Slab *slab, int k0, int rows, int cols, int K, const float *A,
                                  int lda, const float *B, int ldb, bool wide) {
-    load_tile(slab->A[0], BK + PAD_A, BM, BK, A + k0, lda, rows, K - k0, wide);
-    load_tile(slab->B[0], BN + PAD_B, BK, BN, B + (size_t)k0 * ldb, ldb, K - k0, cols, wide);
+    A += k0;
+    B += (size_t)k0 * ldb;
+    if (wide && K - k0 >= BK && cols >= BN) {
+        load_tile16(slab->A[0], BK + PAD_A, BM, BK, A, lda, rows);
+        load_tile16(slab->B[0], BN + PAD_B, BK, BN, B, ldb, K - k0);
+    } else {
+        load_tile(slab->A[0], BK + PAD_A, BM, BK, A, lda, rows, K - k0);
+        load_tile(slab->B[0], BN + PAD_B, BK, BN, B, ldb, K - k0, cols);
+    }
 }
 
 static __device__ void multiply(FragmentC acc[TM][TN], const Slab *slab, int row, int col) {
@@ -99,8 +113,9 @@ static __device__ void store(FragmentC acc[TM][TN], float *patch, float *C, int 
 static __global__ void __launch_bounds__(THREADS)
     gemm_kernel(int M, int N, int K, const float *A, int lda, const float *B, int ldb, float *C,
                 int ldc, bool wide) {
-    __shared__ __align__(128) Slab slab;
-    __shared__ __align__(128) float patch[WARPS_M * WARPS_N][WM * WN]; // for edges of C
+    extern __shared__ __align__(128) float smem[];
+    Slab *slab = (Slab *)smem;
+    __shared__ __align__(128) float patch[WARPS_M * WARPS_N][WM * WN];
     // A one-dimensional grid, because gridDim.y and gridDim.z stop at 65535 and gridDim.x does not.
     int tiles_n = (N + BN - 1) / BN;
     int row0 = blockIdx.x / tiles_n * BM, col0 = blockIdx.x % tiles_n * BN;
@@ -117,9 +132,9 @@ static __global__ void __launch_bounds__(THREADS)
     B += col0;
     C += (size_t)row0 * ldc + col0;
     for (int k0 = 0; k0 < K; k0 += BK) {
-        load_slab(&slab, k0, rows, cols, K, A, lda, B, ldb, wide);
+        load_slab(slab, k0, rows, cols, K, A, lda, B, ldb, wide);
         __syncthreads(); // the slab is complete before any thread reads it
-        multiply(acc, &slab, row, col);
+        multiply(acc, slab, row, col);
         __syncthreads(); // every thread has read the slab before any overwrites it
     }
     store(acc, patch[warp], C, ldc, rows, cols, row, col);
@@ -132,6 +147,11 @@ cudaError_t gemm(int M, int N, int K, const float *A, int lda, const float *B, i
     bool wide = lda % 4 == 0 && ldb % 4 == 0 && ((uintptr_t)A | (uintptr_t)B) % 16 == 0;
     step_path(wide ? "16-byte copies" : "4-byte copies");
     unsigned blocks = (unsigned)((M + BM - 1) / BM) * (unsigned)((N + BN - 1) / BN);
-    gemm_kernel<<<blocks, THREADS, 0, stream>>>(M, N, K, A, lda, B, ldb, C, ldc, wide);
+    size_t bytes = STAGES * sizeof(Slab);
+    cudaError_t error =
+        cudaFuncSetAttribute(gemm_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    if (error != cudaSuccess)
+        return error;
+    gemm_kernel<<<blocks, THREADS, bytes, stream>>>(M, N, K, A, lda, B, ldb, C, ldc, wide);
     return cudaGetLastError();
 }

@@ -95,6 +95,8 @@ static __global__ void __launch_bounds__(THREADS)
         buf = (buf + 1) % STAGES;
     }
 
+    __pipeline_wait_prior(0); // the last groups were zero-filled: no copy may outlive its thread
+
     float part = (acc.x + acc.y) + (acc.z + acc.w);
     if (blockIdx.x == 0 && threadIdx.x < head)
         part += x[threadIdx.x];

@@ -236,7 +236,7 @@ static int parse_words(struct options *o, const char *line, char *said, size_t s
     int saved = dup(STDERR_FILENO);
     FILE *file = tmpfile();
     dup2(fileno(file), STDERR_FILENO);
-    int status = options_parse(o, argc, argv);
+    int status = options_parse(o, SHAPE_GEMM, argc, argv);
     fflush(stderr);
     dup2(saved, STDERR_FILENO);
     close(saved);
@@ -262,7 +262,7 @@ static void options_are_read(void **state) {
     assert_true(o.shapes.shape[0].m == 3 && o.shapes.shape[0].n == 0 &&
                 o.shapes.shape[0].k == 2147483392);
     assert_true(o.seed == 7 && o.samples == 9 && o.warm && o.verify_only && o.device == 2 &&
-                o.pad == 5);
+                o.pad == 5 && o.repeats == 1);
     assert_string_equal(o.schedule, "x");
     assert_int_equal(parse_words(&o, "", said, sizeof said), -1);
     assert_true(o.seed == 1 && o.samples == 0 && !o.warm && !o.verify_only && o.shapes.count == 0);
@@ -298,6 +298,8 @@ static void bad_options_get_one_line_and_exit_2(void **state) {
         {"--shape "
          "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
          "aaaa"},
+        {"--offset 1", "--offset"},
+        {"--repeats 0", "0"},
         {"--csv f --json f", "f"},
         {"--unknown", "unknown"},
         {"--m", "m"},
@@ -320,16 +322,48 @@ static void shapes_are_found_by_name_set_and_size(void **state) {
     (void)state;
     struct shapes list = {0};
     char error[256];
-    assert_true(shapes_find(shapes_text, "book,7x8x9", &list, error));
+    assert_true(shapes_find(shapes_text, SHAPE_GEMM, "book,7x8x9", &list, error));
     assert_int_equal(list.count, 2);
     assert_true(list.shape[0].m == 4096 && list.shape[0].n == 2048 && list.shape[0].k == 4096);
     assert_true(list.shape[1].m == 7 && list.shape[1].n == 8 && list.shape[1].k == 9);
     list.count = 0;
-    assert_true(shapes_find(shapes_text, "deepbench", &list, error));
+    assert_true(shapes_find(shapes_text, SHAPE_GEMM, "deepbench", &list, error));
     assert_int_equal(list.count, 12);
     list.count = 0;
-    assert_true(shapes_find(shapes_text, "real", &list, error));
+    assert_true(shapes_find(shapes_text, SHAPE_GEMM, "real", &list, error));
     assert_true(list.count > 30 && list.count < SHAPES_MAX);
+}
+
+static void lengths_of_vectors_are_found(void **state) {
+    (void)state;
+    static const struct {
+        const char *word;
+        int64_t n; /* -1: refused */
+    } table[] = {
+        {"0", 0},
+        {"1000", 1000},
+        {"2^28", 1 << 28},
+        {"2^31-1", 2147483647},
+        {"2^20+7", 1048583},
+        {"2^33", VECTOR_SIZE_MAX},
+        {"2^33+1", -1},
+        {"2^34", -1},
+        {"2^0-2", -1},
+        {"2^", -1},
+        {"2^5*3", -1},
+        {"2^5+", -1},
+        {"-1", -1},
+        {"1x1x1", -1},
+        {"book", -1},
+        {"9999999999", -1},
+    };
+    for (size_t i = 0; i < COUNT(table); ++i) {
+        struct shapes list = {0};
+        char error[256];
+        bool found = shapes_find(shapes_text, SHAPE_VECTOR, table[i].word, &list, error);
+        if (found != (table[i].n >= 0) || (found && list.shape[0].n != table[i].n))
+            fail_msg("'%s'", table[i].word);
+    }
 }
 
 static void malformed_shapes_are_refused(void **state) {
@@ -345,16 +379,17 @@ static void malformed_shapes_are_refused(void **state) {
     for (size_t i = 0; i < COUNT(texts); ++i) {
         struct shapes list = {0};
         char error[256] = "";
-        assert_false(shapes_find(texts[i], "a", &list, error));
+        assert_false(shapes_find(texts[i], SHAPE_GEMM, "a", &list, error));
         assert_true(strlen(error) > 0);
     }
     struct shapes list = {0};
     char error[256];
-    assert_true(shapes_find("# comment\n\n  \na 1 2 3 set,more -", "more", &list, error));
+    assert_true(
+        shapes_find("# comment\n\n  \na 1 2 3 set,more -", SHAPE_GEMM, "more", &list, error));
     assert_int_equal(list.count, 1);
     for (int i = 0; i < SHAPES_MAX - 1; ++i)
-        assert_true(shapes_find("", "1x1x1", &list, error));
-    assert_false(shapes_find("", "1x1x1", &list, error));
+        assert_true(shapes_find("", SHAPE_GEMM, "1x1x1", &list, error));
+    assert_false(shapes_find("", SHAPE_GEMM, "1x1x1", &list, error));
     assert_non_null(strstr(error, "256"));
 }
 
@@ -407,6 +442,7 @@ int main(void) {
         cmocka_unit_test(options_are_read),
         cmocka_unit_test(bad_options_get_one_line_and_exit_2),
         cmocka_unit_test(shapes_are_found_by_name_set_and_size),
+        cmocka_unit_test(lengths_of_vectors_are_found),
         cmocka_unit_test(malformed_shapes_are_refused),
         cmocka_unit_test(a_row_survives_csv),
         cmocka_unit_test(what_is_not_a_row_is_refused),

@@ -6,9 +6,9 @@
 #include "cuda_runtime.h"
 
 /// Copies size - zfill bytes and sets the last zfill to zero. `size` is 4, 8 or 16.
-void __pipeline_memcpy_async(void *dst_shared, const void *src_global, size_t size,
-                             size_t zfill = 0);
+CPU_DEVICE_DISTINCT void __pipeline_memcpy_async(void *dst_shared, const void *src_global,
+                                                 size_t size, size_t zfill = 0);
 /// Closes the calling thread's group of copies.
-void __pipeline_commit();
+CPU_DEVICE_DISTINCT void __pipeline_commit();
 /// Waits for the calling thread's groups, except the `prior` youngest.
-void __pipeline_wait_prior(size_t prior);
+CPU_DEVICE_DISTINCT void __pipeline_wait_prior(size_t prior);

@@ -18,6 +18,7 @@
 // function thread_local implies static, after extern it does not: one macro serves both.
 #define __shared__ thread_local
 #define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__ // only a hint, and a name that the C++ library uses
 #define __launch_bounds__(...)
 #define __grid_constant__
 #define __align__(n) __attribute__((aligned(n)))
@@ -39,15 +40,15 @@ template<class T> struct Same { using type = T; };
 
 // ---- Barriers, votes, shuffles ------------------------------------------------------------------
 
-void __syncthreads();
-int __syncthreads_count(int predicate);
-int __syncthreads_and(int predicate);
-int __syncthreads_or(int predicate);
-void __syncwarp(unsigned mask = 0xffffffffu);
+CPU_DEVICE_DISTINCT void __syncthreads();
+CPU_DEVICE_DISTINCT int __syncthreads_count(int predicate);
+CPU_DEVICE_DISTINCT int __syncthreads_and(int predicate);
+CPU_DEVICE_DISTINCT int __syncthreads_or(int predicate);
+CPU_DEVICE_DISTINCT void __syncwarp(unsigned mask = 0xffffffffu);
 
-unsigned __ballot_sync(unsigned mask, int predicate);
-int __any_sync(unsigned mask, int predicate);
-int __all_sync(unsigned mask, int predicate);
+CPU_DEVICE_DISTINCT unsigned __ballot_sync(unsigned mask, int predicate);
+CPU_DEVICE_DISTINCT int __any_sync(unsigned mask, int predicate);
+CPU_DEVICE_DISTINCT int __all_sync(unsigned mask, int predicate);
 /// The caller alone: a legal answer, and the one that trusts least in convergence.
 unsigned __activemask();
 
