@@ -1,4 +1,5 @@
 /* The ladder: runs every step's programs over a set of shapes, and prints one table. */
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
@@ -118,7 +119,8 @@ static bool find_sizes(const char *what, struct sizes *sizes) {
         bool vector =
             shapes_find(shapes_text, SHAPE_VECTOR, word, &sizes->of[SHAPE_VECTOR], error[1]);
         if (!gemm && !vector) {
-            fprintf(stderr, "--shapes: %s\n", error[strchr(word, 'x') == NULL]);
+            fprintf(stderr, "--shapes: %s\n",
+                    error[isdigit((unsigned char)word[0]) && strchr(word, 'x') == NULL]);
             return false;
         }
         what += length;
@@ -370,7 +372,7 @@ static void run_device(struct ladder *l, const struct ladder_options *o, const c
 
 static int step_number(const char *name) {
     int i = 0;
-    while (steps[i].name != NULL && strcmp(steps[i].name, name) != 0)
+    while (steps[i].name != NULL && strncmp(steps[i].name, name, strcspn(name, "/")) != 0)
         ++i;
     return i; /* the libraries come behind the steps */
 }

@@ -29,6 +29,7 @@ static inline const char *number_type_name(enum number_type type) {
 /** What a problem is filled with. */
 enum fill_mode {
     FILL_EXACT, /**< small integers: every partial sum is exact, so results are compared for equality */
+    FILL_NEAR, /**< those times 1 + 2^-13 or 1 - 2^-13: rounding to TF32 gives the integers back */
     FILL_REAL, /**< uniform in [-1, 1), multiples of 2^-23 */
     FILL_HUGE /**< uniform in [-1e30, 1e30): left behind in memory before another run, never compared */
 };
@@ -44,13 +45,16 @@ static inline OVERLAP_HD uint64_t number_hash(uint64_t seed, uint64_t row, uint6
 
 /**
  * The element at (row, column) of an input matrix.
- * @param range  for #FILL_EXACT: integers from -range to range, see exact_range().
+ * @param range  for #FILL_EXACT and #FILL_NEAR: integers from -range to range, see exact_range().
  */
 static inline OVERLAP_HD float number_fill(enum fill_mode mode, int range, uint64_t seed,
                                            uint64_t row, uint64_t column) {
     uint64_t h = number_hash(seed, row, column);
+    float integer = (float)((int)((h >> 32) % (uint64_t)(2 * range + 1)) - range);
     if (mode == FILL_EXACT)
-        return (float)((int)((h >> 32) % (uint64_t)(2 * range + 1)) - range);
+        return integer;
+    if (mode == FILL_NEAR)
+        return integer * (1.0f + ((h & 1) != 0 ? 1.0f : -1.0f) / (1 << 13));
     float unit = (float)((int32_t)(h >> 40) - (1 << 23)) * (1.0f / (1 << 23));
     return mode == FILL_REAL ? unit : unit * 1e30f;
 }

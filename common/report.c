@@ -138,7 +138,7 @@ static void cell(FILE *file, int width, int decimals, double value, const char *
 }
 
 void row_table_header(FILE *file) {
-    fprintf(file, "%-20s %-12s %-16s %-16s %-9s %8s %-8s %17s %7s %7s %7s %7s  %s\n", "step",
+    fprintf(file, "%-27s %-12s %-16s %-16s %-9s %8s %-8s %17s %7s %7s %7s %7s  %s\n", "step",
             "base", "device", "shape", "verified", "rate", "unit", "5%..95%", "library", "ceiling",
             "copy", "base x", "remarks");
 }
@@ -149,7 +149,7 @@ void row_table(FILE *file, const struct row *row) {
                              row->note};
     if (!isnan(row->rate))
         snprintf(spread, sizeof spread, "%.2f..%.2f", row->rate_low, row->rate_high);
-    fprintf(file, "%-20s %-12s %-16.16s %-16s %-9s", row->step, row->base, row->device, row->shape,
+    fprintf(file, "%-27s %-12s %-16.16s %-16s %-9s", row->step, row->base, row->device, row->shape,
             strcmp(row->status, STATUS_VERIFIED) == 0 ? "yes" : row->status);
     cell(file, 8, 2, row->rate, "");
     fprintf(file, " %-8s %17s", row->unit, spread);

@@ -1,10 +1,11 @@
-# Runs PROGRAM, a step with a planted bug, on SHAPE: it must exit with status 1 and say CAUGHT.
+# Runs PROGRAM, a step with a planted bug, with the arguments RUN: it must exit with status 1 and say CAUGHT.
 if(EXISTS ${STALE})
   file(READ ${STALE} said)
   message(FATAL_ERROR "the diff no longer applies to the step:\n${said}")
 endif()
 message("planted: ${WHAT}")
-execute_process(COMMAND ${PROGRAM} --verify-only --shape ${SHAPE} OUTPUT_VARIABLE out ERROR_VARIABLE said RESULT_VARIABLE status)
+separate_arguments(RUN)
+execute_process(COMMAND ${PROGRAM} --verify-only ${RUN} OUTPUT_VARIABLE out ERROR_VARIABLE said RESULT_VARIABLE status)
 message("${said}")
 if(NOT status EQUAL 1)
   message(FATAL_ERROR "not caught: exit status ${status}, wanted 1")

@@ -27,7 +27,7 @@ target_include_directories(cpu_device BEFORE PUBLIC ${CPU_DEVICE_DIR}/include ${
     ${CPU_DEVICE_DIR}/..)
 target_compile_features(cpu_device PUBLIC cxx_std_17)
 target_compile_options(cpu_device PRIVATE -O2 -g -Wall -Wextra)
-target_link_libraries(cpu_device PUBLIC Boost::context Threads::Threads ${CMAKE_DL_LIBS})
+target_link_libraries(cpu_device PRIVATE Boost::context Threads::Threads ${CMAKE_DL_LIBS})
 
 # cpu_device_object(<target> <path/to/kernel.cu> [DEFINES name=value ...])
 #

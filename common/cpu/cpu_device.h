@@ -31,6 +31,8 @@ extern const struct cpu_schedule cpu_schedules[];
 
 /** Later launches follow `*schedule` (copied). The first entry of cpu_schedules is the default. */
 void cpu_schedule_set(const struct cpu_schedule *schedule);
+/** The same by name, to repeat a failure. 0, or -1 if no schedule has that name. */
+int cpu_schedule_set_by_name(const char *name);
 
 /**
  * Faults (out-of-bounds access, divergent barrier, deadlock, ...) since the last call of

@@ -8,6 +8,7 @@
  */
 #include "block.h"
 #include <algorithm>
+#include <cstring>
 #include <deque>
 #include <map>
 #include <numeric>
@@ -21,6 +22,12 @@ const cpu_schedule cpu_schedules[] = {
 
 void cpu_schedule_set(const cpu_schedule *s) {
     cpu::schedule = *s;
+}
+int cpu_schedule_set_by_name(const char *name) {
+    for (const cpu_schedule *s = cpu_schedules; s->name; ++s)
+        if (strcmp(s->name, name) == 0)
+            return cpu_schedule_set(s), 0;
+    return -1;
 }
 
 namespace cpu {

@@ -46,12 +46,16 @@ bool in_shared(const void *p, size_t size) {
 }
 
 void check_dynamic_shared(Place place) {
-    for (size_t i = block.launch->dynamic_shared; i < sizeof smem; ++i)
-        if (smem[i] != poison)
-            return fault(place,
-                         "the kernel wrote to byte %zu of smem, but was launched with %zu "
-                         "bytes of dynamic shared memory",
-                         i, block.launch->dynamic_shared);
+    size_t used = block.launch->dynamic_shared, rest = sizeof smem - used;
+    const unsigned char *p = smem + used;
+    if (rest == 0 || (*p == poison && memcmp(p, p + 1, rest - 1) == 0))
+        return;
+    while (*p == poison)
+        ++p;
+    fault(place,
+          "the kernel wrote to byte %td of smem, but was launched with %zu bytes of dynamic "
+          "shared memory",
+          p - smem, used);
 }
 
 } // namespace cpu

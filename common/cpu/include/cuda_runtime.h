@@ -178,9 +178,7 @@ inline double max(double a, double b) {
 inline float __fmaf_rn(float a, float b, float c) {
     return fmaf(a, b, c);
 }
-inline float rsqrtf(float x) {
-    return 1.0f / sqrtf(x);
-}
+#define rsqrtf(x) (1.0f / sqrtf(x)) // a macro: newer C libraries declare a function of this name
 
 inline int __popc(unsigned x) {
     return __builtin_popcount(x);

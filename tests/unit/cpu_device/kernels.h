@@ -76,6 +76,7 @@ enum wrong {
     NULL_POINTER,
     STACK_OVERFLOW,
     DIVISION_BY_ZERO,
+    MISALIGNED_VECTOR,
     ENDLESS
 };
 /** `out` is the end of an allocation of `n` words for those that go past it. */

@@ -2,7 +2,8 @@
 #include "kernels.h"
 #include <cuda_pipeline.h>
 
-enum { WARP = 32, ALL = -1 };
+enum { WARP = 32 };
+static const unsigned ALL = 0xffffffffu;
 
 static __global__ void mirror(const int *in, int *out) {
     __shared__ int s[96];

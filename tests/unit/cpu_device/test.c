@@ -319,7 +319,7 @@ static const struct {
     {ASYNC_NOT_SHARED, "ASYNC_NOT_SHARED", "not in shared memory", 0, 0},
     {PAST_DYNAMIC_SHARED, "PAST_DYNAMIC_SHARED", "byte 256 of smem", 0, 0},
     {WMMA_POINTER, "WMMA_RULES", "not a multiple of 32 bytes", 0, 0},
-    {WMMA_LEADING_DIMENSION, "WMMA_RULES", "leading dimension of 18", 0, 0},
+    {WMMA_LEADING_DIMENSION, "WMMA_RULES", "leading dimension of 10", 0, 0},
     {ATOMIC_MISALIGNED, "ATOMIC_MISALIGNED", "atomic of 4 bytes", 0, 0},
 };
 
@@ -417,6 +417,8 @@ static void test_fatal(void **state) {
 #ifdef __x86_64__
     text = run_fatal(DIVISION_BY_ZERO, out, WORDS);
     assert_report(text, "DIVISION_BY_ZERO", "integer division by zero");
+    text = run_fatal(MISALIGNED_VECTOR, out, WORDS);
+    assert_report(text, "MISALIGNED_VECTOR", "misaligned access");
 #endif
     assert_int_equal(cudaMalloc((void **)&freed, 64), cudaSuccess);
     assert_int_equal(cudaFree(freed), cudaSuccess);
@@ -518,6 +520,8 @@ static void test_errors(void **state) {
     assert_null(gone);
     assert_int_equal(cudaFree(out + 1), cudaErrorInvalidValue);
     assert_int_equal(cudaFree(NULL), cudaSuccess);
+    assert_int_equal(cpu_schedule_set_by_name("reverse-early"), 0);
+    assert_int_equal(cpu_schedule_set_by_name("no such"), -1);
     assert_int_equal(cudaSetDevice(1), cudaErrorInvalidDevice);
     assert_int_equal(cudaDeviceGetAttribute(&value, cudaDevAttrMaxGridDimY, 0), cudaSuccess);
     assert_int_equal(value, 65535);

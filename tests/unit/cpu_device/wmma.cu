@@ -1,6 +1,7 @@
 // One matrix product of each type, in every combination of layouts.
 #include "kernels.h"
 #include <mma.h>
+#include <type_traits>
 using namespace nvcuda;
 
 template<class T> struct Tile {
@@ -23,8 +24,8 @@ static __global__ void product(const float *a, const float *b, float *c) {
     wmma::fragment<wmma::matrix_a, 16, 16, K, Fragment, LayoutA> fa;
     wmma::fragment<wmma::matrix_b, 16, 16, K, Fragment, LayoutB> fb;
     wmma::fragment<wmma::accumulator, 16, 16, K, float> acc;
-    const bool a_rows = wmma::detail::is_row_major<LayoutA>;
-    const bool b_rows = wmma::detail::is_row_major<LayoutB>;
+    const bool a_rows = std::is_same<LayoutA, wmma::row_major>::value;
+    const bool b_rows = std::is_same<LayoutB, wmma::row_major>::value;
     wmma::load_matrix_sync(fa, A, a_rows ? K : 16);
     wmma::load_matrix_sync(fb, B, b_rows ? 16 : K);
     if (CONVERT) {

@@ -4,7 +4,8 @@
 #include <mma.h>
 using namespace nvcuda;
 
-enum { WARP = 32, ALL = -1 };
+enum { WARP = 32 };
+static const unsigned ALL = 0xffffffffu;
 
 // ---- Wrong by value -----------------------------------------------------------------------------
 
@@ -217,6 +218,10 @@ static __global__ void division_by_zero(const int *in, int *out) {
     out[0] = 5 / (in[0] - 11); // at DIVISION_BY_ZERO
 }
 
+static __global__ void misaligned_vector(const int *in, int *out) {
+    ((int4 *)out)[0] = *(const int4 *)(in + 1); // at MISALIGNED_VECTOR
+}
+
 static __global__ void endless(volatile int *out) {
     while (out[0] != 1234567) { // at ENDLESS
     }
@@ -276,10 +281,10 @@ cudaError_t run_wrong(enum wrong kernel, const int *in, int *out, int n) {
         write_at<<<1, 1>>>(out - 1); // at WRITE_BEFORE_START
         break;
     case WMMA_POINTER:
-        wmma_rules<<<1, WARP>>>((float *)out + 4, 16);
+        wmma_rules<<<1, WARP>>>((float *)out + 4, 8);
         break;
     case WMMA_LEADING_DIMENSION:
-        wmma_rules<<<1, WARP>>>((float *)out, 18);
+        wmma_rules<<<1, WARP>>>((float *)out, 10);
         break;
     case ATOMIC_MISALIGNED:
         atomic_misaligned<<<1, 1>>>(out);
@@ -298,6 +303,9 @@ cudaError_t run_wrong(enum wrong kernel, const int *in, int *out, int n) {
         break;
     case DIVISION_BY_ZERO:
         division_by_zero<<<1, 1>>>(in, out);
+        break;
+    case MISALIGNED_VECTOR:
+        misaligned_vector<<<1, 1>>>(in, out);
         break;
     case ENDLESS:
         endless<<<1, 1>>>(out);
