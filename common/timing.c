@@ -72,7 +72,7 @@ const char *timing_run(struct contestant *contestants, int count, const struct d
             if (sample(&s, &contestants[i]) < 0)
                 failure = cuda_explain(cudaGetLastError());
     }
-    double end = now() + 2.0 * count;
+    double end = now() + 1.0 * count;
     while (failure == NULL && taken < most) {
         for (int i = 0; i < count && failure == NULL; ++i)
             if ((times[i][taken] = sample(&s, &contestants[i])) < 0)

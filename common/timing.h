@@ -31,7 +31,7 @@ struct contestant {
  * Warms up, then takes samples in turn: by events around one launch. Unless options->warm, the L2
  * cache is flushed before every sample by writing twice its size; with it, an untimed run goes
  * before. Stops after options->samples, or when the 95% confidence interval of every median is
- * within 0.5% of it, or after 2 seconds a contestant, but not before 5 samples.
+ * within 0.5% of it, or after 1 second a contestant, but not before 5 samples.
  *
  * @return null, or what went wrong.
  */

@@ -20,15 +20,9 @@ void __pipeline_memcpy_async(void *dst, const void *src, size_t size, size_t zfi
     if (zfill > size)
         return fault(place, "asynchronous copy of %zu bytes zero-fills %zu", size, zfill);
     if (uintptr_t(dst) % size)
-        return fault(place,
-                     "asynchronous copy of %zu bytes to an address that is not a multiple "
-                     "of it",
-                     size);
+        return fault(place, "asynchronous copy of %zu bytes to a misaligned address", size);
     if (uintptr_t(src) % size)
-        return fault(place,
-                     "asynchronous copy of %zu bytes from an address that is not a "
-                     "multiple of it",
-                     size);
+        return fault(place, "asynchronous copy of %zu bytes from a misaligned address", size);
     if (!in_shared(dst, size))
         return fault(place, "asynchronous copy to an address that is not in shared memory");
     unsigned read = unsigned(size - zfill);

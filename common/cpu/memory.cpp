@@ -43,7 +43,7 @@ const Allocation *find(const Allocations &in, const void *p) {
     return &std::prev(after)->second;
 }
 
-/// Reports and repairs one canary. Returns nothing if every byte is as it was.
+/// Reports and repairs one canary, if it was overwritten.
 void check_canary(Place place, const Allocation &a, char *from, char *to, const char *side) {
     char *bad = std::find_if(from, to, [](char c) { return c != char(poison); });
     if (bad == to)

@@ -89,9 +89,7 @@ void begin_block(const Launch &l) {
     }
     unsigned ranks[max_threads];
     std::iota(ranks, ranks + block.threads, 0u);
-    for (unsigned rank : ranks) {
-        if (rank >= block.threads)
-            break;
+    for (unsigned rank = 0; rank < block.threads; ++rank) {
         Thread &t = block.thread[rank];
         t.index = {rank % l.block.x, rank / l.block.x % l.block.y, rank / (l.block.x * l.block.y)};
         t.group = t.breaths = 0;

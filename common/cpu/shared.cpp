@@ -52,9 +52,7 @@ void check_dynamic_shared(Place place) {
         return;
     while (*p == poison)
         ++p;
-    fault(place,
-          "the kernel wrote to byte %td of smem, but was launched with %zu bytes of dynamic "
-          "shared memory",
+    fault(place, "write to byte %td of smem, beyond the %zu bytes that the launch asked for",
           p - smem, used);
 }
 

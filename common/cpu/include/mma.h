@@ -23,7 +23,8 @@ struct tf32;
 }
 enum layout_t { mem_row_major, mem_col_major };
 
-/// Nearest, ties away from zero, as cvt.rna.tf32. A NaN stays one: rounded up, it would wrap to 0.
+/// Nearest, ties away from zero, as cvt.rna.tf32. A NaN stays one: rounded up, the poison would wrap
+/// to 0. (An H200 cuts its low bits off, which makes an infinity of some.)
 inline float __float_to_tf32(float f) {
     return f != f ? f : __uint_as_float((__float_as_uint(f) + 0x1000) & 0xffffe000);
 }

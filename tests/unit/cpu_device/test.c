@@ -309,8 +309,8 @@ static const struct {
      "deadlock: 48 of 64 threads wait at __syncthreads"},
     {MIXED_COLLECTIVES, "MIXED_BALLOT", "__ballot_sync while other lanes", 0, 0},
     {NOT_IN_MASK, "NOT_IN_MASK", "mask 0000ffff leaves out the calling lane", 0, 0},
-    {ASYNC_MISALIGNED_DST, "ASYNC_MISALIGNED_DST", "16 bytes to an address that is not", 0, 0},
-    {ASYNC_MISALIGNED_SRC, "ASYNC_MISALIGNED_SRC", "8 bytes from an address that is not", 0, 0},
+    {ASYNC_MISALIGNED_DST, "ASYNC_MISALIGNED_DST", "16 bytes to a misaligned", 0, 0},
+    {ASYNC_MISALIGNED_SRC, "ASYNC_MISALIGNED_SRC", "8 bytes from a misaligned", 0, 0},
     {ASYNC_SIZE, "ASYNC_SIZE", "copy of 12 bytes", 0, 0},
     {ASYNC_FILL_SIZE, "ASYNC_FILL_SIZE", "copy of 4 bytes zero-fills 8", 0, 0},
     {ASYNC_NOT_COMMITTED, "ASYNC_NOT_COMMITTED", "never committed", 0, 0},
@@ -583,8 +583,8 @@ static void test_rounding(void **state) {
         {FP16, 0x33000000, 0x00000000}, /* half of it: to even */
         {BF16, 0x3f808000, 0x3f800000}, /* tie: to even */
         {BF16, 0x3f818000, 0x3f820000}, /* tie: to even, up */
-        {TF32, 0xffffffff, 0xffffffff}, /* NaN: the poison must not wrap to zero */
-        {TF32, 0x7f800001, 0x7f800001}, /* NaN */
+        {TF32, 0xffffffff, 0xffffffff}, /* NaN, the poison: must not wrap to zero */
+        {TF32, 0x7f800001, 0x7f800001}, /* NaN; an H200 gives infinity */
         {FP16, 0xffffffff, 0xffffffff}, /* NaN */
         {BF16, 0x7fffffff, 0x7fffffff}, /* NaN */
     };
