@@ -23,8 +23,7 @@ template<class T> static void prepare(Place place, T *p) {
     }
 CPU_DEVICE_ATOMICS(CPU_DEFINE)
 
-template<class T>
-T atomicCAS(T *p, typename Same<T>::type expected, typename Same<T>::type desired) {
+template<class T> T atomicCAS(T *p, typename Same<T>::type expected, typename Same<T>::type desired) {
     prepare(CPU_DEVICE_CALLER, p);
     T old = *p;
     *p = old == expected ? desired : old;
@@ -46,15 +45,9 @@ template unsigned atomicCAS(unsigned *, unsigned, unsigned);
 template unsigned long long atomicCAS(unsigned long long *, unsigned long long, unsigned long long);
 
 // Threads take turns, so memory is always in order: a fence is only a chance for others to run.
-void __threadfence_block() {
-    breathe();
-}
-void __threadfence() {
-    breathe();
-}
-void __threadfence_system() {
-    breathe();
-}
+void __threadfence_block() { breathe(); }
+void __threadfence() { breathe(); }
+void __threadfence_system() { breathe(); }
 void __nanosleep(unsigned) {
     self->breaths = ~0u;
     breathe();

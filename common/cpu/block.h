@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 #include "cpu_device.h"
-#include "device.h"
+#include "kernel_side.h"
 
 namespace cpu {
 
@@ -98,8 +98,7 @@ void poison_shared();
 void check_dynamic_shared(Place place);
 
 // ---- stacks.cpp ---------------------------------------------------------------------------------
-boost::context::fiber make_fiber(unsigned rank,
-                                 boost::context::fiber (*body)(boost::context::fiber &&));
+boost::context::fiber make_fiber(unsigned rank, boost::context::fiber (*body)(boost::context::fiber &&));
 bool in_stack_guard(const void *p);
 
 // ---- faults.cpp, symbols.cpp, crash.cpp ---------------------------------------------------------

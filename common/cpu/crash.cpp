@@ -53,8 +53,7 @@ void on_signal(int signal, siginfo_t *info, void *context_of_signal) {
     std::string line = source_line(places, n), what;
     if (info->si_code == SI_TKILL) {
         char text[80];
-        snprintf(text, sizeof text, "still running after %g s (CPU_DEVICE_TIMEOUT)",
-                 timeout_seconds);
+        snprintf(text, sizeof text, "still running after %g s (CPU_DEVICE_TIMEOUT)", timeout_seconds);
         what = text;
     } else if (signal == SIGFPE) {
         what = "integer division by zero";
@@ -102,8 +101,8 @@ void run_on_worker(void (*work)(const Launch &), const Launch &launch) {
         worker_runs = false;
         done.set_value();
     });
-    if (timeout_seconds > 0 && done.get_future().wait_for(std::chrono::duration<double>(
-                                   timeout_seconds)) == std::future_status::timeout)
+    if (timeout_seconds > 0 && done.get_future().wait_for(std::chrono::duration<double>(timeout_seconds)) ==
+                                   std::future_status::timeout)
         pthread_kill(thread.native_handle(), SIGSEGV);
     thread.join();
 }

@@ -35,12 +35,8 @@ void fault_at(const std::string &line, const std::string &message) {
 
 } // namespace cpu
 
-unsigned cpu_faults(void) {
-    return unsigned(cpu::faults.size());
-}
-const char *cpu_fault_text(unsigned i) {
-    return i < cpu::faults.size() ? cpu::faults[i].c_str() : "";
-}
+unsigned cpu_faults(void) { return unsigned(cpu::faults.size()); }
+const char *cpu_fault_text(unsigned i) { return i < cpu::faults.size() ? cpu::faults[i].c_str() : ""; }
 void cpu_faults_clear(void) {
     cpu::faults.clear();
     cpu::reported.clear();

@@ -59,8 +59,7 @@ Kernel &known(const void *kernel) {
     auto at = kernels.find(kernel);
     if (at == kernels.end()) {
         size_t fixed = measure_static_shared(kernel);
-        at = kernels.insert({kernel, {fixed, shared_default - std::min(fixed, shared_default)}})
-                 .first;
+        at = kernels.insert({kernel, {fixed, shared_default - std::min(fixed, shared_default)}}).first;
     }
     return at->second;
 }
@@ -118,12 +117,12 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attr, const void *kernel) 
 }
 
 // By threads and shared memory alone: nothing is known about registers.
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel,
-                                                          int threads, size_t dynamic_shared) {
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel, int threads,
+                                                          size_t dynamic_shared) {
     if (threads < 1 || threads > int(max_threads))
         return set_last_error(cudaErrorInvalidValue);
     size_t shared = known(kernel).static_shared + dynamic_shared + 1024;
-    *blocks = int(std::min(
-        {size_t(32), size_t(2048 / ((threads + 31) / 32 * 32)), size_t(228 * 1024) / shared}));
+    *blocks =
+        int(std::min({size_t(32), size_t(2048 / ((threads + 31) / 32 * 32)), size_t(228 * 1024) / shared}));
     return set_last_error(cudaSuccess);
 }

@@ -108,8 +108,7 @@ struct Exchange {
     uint64_t mine, all[warp_size];
     unsigned here;
 
-    Exchange(Place place, const char *what, unsigned mask, uint64_t value)
-        : mine(value), all(), here(0) {
+    Exchange(Place place, const char *what, unsigned mask, uint64_t value) : mine(value), all(), here(0) {
         warp_meet(place, what, mask, give_to_all, this);
     }
     static void give_to_all(void *const *lanes, unsigned mask) {
@@ -123,8 +122,7 @@ struct Exchange {
     }
 };
 
-uint64_t shuffle(const char *what, Shuffle kind, unsigned mask, uint64_t value, int operand,
-                 int width) {
+uint64_t shuffle(const char *what, Shuffle kind, unsigned mask, uint64_t value, int operand, int width) {
     Place place = CPU_DEVICE_CALLER;
     if (width < 1 || width > 32 || width & (width - 1)) {
         fault(place, "%s with a width of %d: not a power of two up to 32", what, width);
@@ -144,8 +142,7 @@ uint64_t shuffle(const char *what, Shuffle kind, unsigned mask, uint64_t value, 
     return from >= 0 && x.here >> from & 1 ? x.all[from] : ~uint64_t(0); // undefined: make it loud
 }
 
-int64_t reduce(const char *what, unsigned mask, int64_t value,
-               int64_t (*combine)(int64_t, int64_t)) {
+int64_t reduce(const char *what, unsigned mask, int64_t value, int64_t (*combine)(int64_t, int64_t)) {
     const Exchange x(CPU_DEVICE_CALLER, what, mask, uint64_t(value));
     for (unsigned l = 0; l < warp_size; ++l)
         if (l != lane() && x.here >> l & 1)
@@ -165,9 +162,7 @@ static unsigned ballot(Place place, const char *what, unsigned mask, bool yes) {
 
 using namespace cpu;
 
-void __syncthreads() {
-    block_barrier(CPU_DEVICE_CALLER, "__syncthreads");
-}
+void __syncthreads() { block_barrier(CPU_DEVICE_CALLER, "__syncthreads"); }
 int __syncthreads_count(int predicate) {
     return int(block_barrier(CPU_DEVICE_CALLER, "__syncthreads_count", predicate != 0).votes);
 }
@@ -193,6 +188,4 @@ int __any_sync(unsigned mask, int predicate) {
 int __all_sync(unsigned mask, int predicate) {
     return ballot(CPU_DEVICE_CALLER, "__all_sync", mask, predicate == 0) == 0;
 }
-unsigned __activemask() {
-    return 1u << lane();
-}
+unsigned __activemask() { return 1u << lane(); }

@@ -22,9 +22,7 @@ size_t page_size() {
     static const size_t size = size_t(sysconf(_SC_PAGESIZE));
     return size;
 }
-size_t round_up(size_t n, size_t unit) {
-    return (n + unit - 1) / unit * unit;
-}
+size_t round_up(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
 
 struct Allocation {
     char *mapped, *mapped_end; ///< guards included
@@ -49,11 +47,9 @@ void check_canary(Place place, const Allocation &a, char *from, char *to, const 
     if (bad == to)
         return;
     if (bad >= a.end()) // the first byte that was hit; before an allocation, the last one
-        fault(place, "write %td bytes %s of a device allocation of %zu bytes", bad - a.end(), side,
-              a.size);
+        fault(place, "write %td bytes %s of a device allocation of %zu bytes", bad - a.end(), side, a.size);
     else
-        fault(place, "write %td bytes %s of a device allocation of %zu bytes", a.begin - bad, side,
-              a.size);
+        fault(place, "write %td bytes %s of a device allocation of %zu bytes", a.begin - bad, side, a.size);
     memset(from, poison, size_t(to - from));
 }
 
@@ -86,8 +82,8 @@ void *allocate(size_t size) {
     if (size > available)
         return nullptr;
     size_t inside = round_up(size, page_size()), guard = page_size();
-    void *p = mmap(nullptr, inside + 2 * guard, PROT_NONE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *p =
+        mmap(nullptr, inside + 2 * guard, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED)
         return nullptr;
     Allocation a;
@@ -124,9 +120,7 @@ bool in_allocation(const void *p, size_t size) {
     return a && c >= a->begin && size <= a->size && c + size <= a->end();
 }
 
-bool is_device_pointer(const void *p) {
-    return find(live, p) || find(freed, p);
-}
+bool is_device_pointer(const void *p) { return find(live, p) || find(freed, p); }
 
 void check_canaries(Place place) {
     for (const auto &entry : live)
@@ -141,11 +135,9 @@ std::string describe_address(const void *p, size_t size) {
     } else if (const Allocation *a = find(live, p)) {
         const char *of = "of a device allocation of";
         if (c < a->begin)
-            snprintf(text, sizeof text, "%td bytes before the start %s %zu bytes", a->begin - c, of,
-                     a->size);
+            snprintf(text, sizeof text, "%td bytes before the start %s %zu bytes", a->begin - c, of, a->size);
         else if (c >= a->end())
-            snprintf(text, sizeof text, "%td bytes past the end %s %zu bytes", c - a->end(), of,
-                     a->size);
+            snprintf(text, sizeof text, "%td bytes past the end %s %zu bytes", c - a->end(), of, a->size);
         else
             snprintf(text, sizeof text, "%zu bytes across the end %s %zu bytes", size, of, a->size);
     } else if (const Allocation *f = find(freed, p)) {

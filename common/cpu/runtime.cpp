@@ -18,9 +18,7 @@ cudaError_t set_last_error(cudaError_t error) {
         last_error = error;
     return error;
 }
-void forget_last_error() {
-    last_error = cudaSuccess;
-}
+void forget_last_error() { last_error = cudaSuccess; }
 
 /// Runs `action` if the call is right as far as we can tell.
 template<class Action> static cudaError_t call(cudaError_t error, Action action) {
@@ -30,9 +28,7 @@ template<class Action> static cudaError_t call(cudaError_t error, Action action)
     }
     return last_error;
 }
-static cudaError_t call(cudaError_t error) {
-    return set_last_error(error);
-}
+static cudaError_t call(cudaError_t error) { return set_last_error(error); }
 
 static cudaError_t check_copy(const void *dst, size_t dst_size, const void *src, size_t src_size,
                               cudaMemcpyKind kind) {
@@ -103,9 +99,7 @@ using namespace cpu;
 
 // ---- Errors -------------------------------------------------------------------------------------
 
-cudaError_t cudaPeekAtLastError(void) {
-    return cpu_faults() ? cudaErrorLaunchFailure : last_error;
-}
+cudaError_t cudaPeekAtLastError(void) { return cpu_faults() ? cudaErrorLaunchFailure : last_error; }
 cudaError_t cudaGetLastError(void) {
     cudaError_t error = cudaPeekAtLastError();
     last_error = cudaSuccess;
@@ -126,35 +120,21 @@ static const ErrorText &describe(cudaError_t error) {
             return t;
     return unknown;
 }
-const char *cudaGetErrorName(cudaError_t error) {
-    return describe(error).name;
-}
-const char *cudaGetErrorString(cudaError_t error) {
-    return describe(error).text;
-}
+const char *cudaGetErrorName(cudaError_t error) { return describe(error).name; }
+const char *cudaGetErrorString(cudaError_t error) { return describe(error).text; }
 
 // Whatever these wait for is done already.
-cudaError_t cudaDeviceSynchronize(void) {
-    return call(cudaSuccess);
-}
-cudaError_t cudaStreamSynchronize(cudaStream_t) {
-    return call(cudaSuccess);
-}
-cudaError_t cudaEventSynchronize(cudaEvent_t) {
-    return call(cudaSuccess);
-}
+cudaError_t cudaDeviceSynchronize(void) { return call(cudaSuccess); }
+cudaError_t cudaStreamSynchronize(cudaStream_t) { return call(cudaSuccess); }
+cudaError_t cudaEventSynchronize(cudaEvent_t) { return call(cudaSuccess); }
 
 // ---- The device ---------------------------------------------------------------------------------
 
-static cudaError_t check_device(int device) {
-    return device == 0 ? cudaSuccess : cudaErrorInvalidDevice;
-}
+static cudaError_t check_device(int device) { return device == 0 ? cudaSuccess : cudaErrorInvalidDevice; }
 cudaError_t cudaGetDeviceCount(int *count) {
     return call(cudaSuccess, [=] { *count = 1; });
 }
-cudaError_t cudaSetDevice(int device) {
-    return call(check_device(device));
-}
+cudaError_t cudaSetDevice(int device) { return call(check_device(device)); }
 cudaError_t cudaGetDevice(int *device) {
     return call(cudaSuccess, [=] { *device = 0; });
 }
@@ -191,9 +171,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *prop, int device) {
 cudaError_t cudaRuntimeGetVersion(int *version) {
     return call(cudaSuccess, [=] { *version = CUDART_VERSION; });
 }
-cudaError_t cudaDriverGetVersion(int *version) {
-    return cudaRuntimeGetVersion(version);
-}
+cudaError_t cudaDriverGetVersion(int *version) { return cudaRuntimeGetVersion(version); }
 cudaError_t cudaMemGetInfo(size_t *available, size_t *total) {
     return call(cudaSuccess, [=] { available_memory(available, total); });
 }
@@ -225,8 +203,7 @@ cudaError_t cudaMemcpy(void *dst, const void *src, size_t size, cudaMemcpyKind k
             memmove(dst, src, size);
     });
 }
-cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t size, cudaMemcpyKind kind,
-                            cudaStream_t) {
+cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t size, cudaMemcpyKind kind, cudaStream_t) {
     return cudaMemcpy(dst, src, size, kind);
 }
 cudaError_t cudaMemcpy2D(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
@@ -238,8 +215,8 @@ cudaError_t cudaMemcpy2D(void *dst, size_t dpitch, const void *src, size_t spitc
     size_t dst_size = (height - 1) * dpitch + width, src_size = (height - 1) * spitch + width;
     return call(check_copy(dst, dst_size, src, src_size, kind), [=] {
         for (size_t row = 0; row < height; ++row)
-            memmove(static_cast<char *>(dst) + row * dpitch,
-                    static_cast<const char *>(src) + row * spitch, width);
+            memmove(static_cast<char *>(dst) + row * dpitch, static_cast<const char *>(src) + row * spitch,
+                    width);
     });
 }
 cudaError_t cudaMemset(void *dst, int value, size_t size) {
@@ -259,22 +236,16 @@ cudaError_t cudaMemsetAsync(void *dst, int value, size_t size, cudaStream_t) {
 cudaError_t cudaStreamCreate(cudaStream_t *stream) {
     return call(cudaSuccess, [=] { *stream = new CUstream_st; });
 }
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned) {
-    return cudaStreamCreate(stream);
-}
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned) { return cudaStreamCreate(stream); }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     delete stream;
     return call(cudaSuccess);
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags) {
-    return call(cudaSuccess, [=] {
-        *event = new CUevent_st{{}, !(flags & cudaEventDisableTiming), false};
-    });
+    return call(cudaSuccess, [=] { *event = new CUevent_st{{}, !(flags & cudaEventDisableTiming), false}; });
 }
-cudaError_t cudaEventCreate(cudaEvent_t *event) {
-    return cudaEventCreateWithFlags(event, cudaEventDefault);
-}
+cudaError_t cudaEventCreate(cudaEvent_t *event) { return cudaEventCreateWithFlags(event, cudaEventDefault); }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
     delete event;
     return call(cudaSuccess);

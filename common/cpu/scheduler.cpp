@@ -20,9 +20,7 @@ const cpu_schedule cpu_schedules[] = {
     {"random-3", CPU_RANDOM, CPU_LATE, 3},        {nullptr, CPU_FORWARD, CPU_LATE, 0},
 };
 
-void cpu_schedule_set(const cpu_schedule *s) {
-    cpu::schedule = *s;
-}
+void cpu_schedule_set(const cpu_schedule *s) { cpu::schedule = *s; }
 int cpu_schedule_set_by_name(const char *name) {
     for (const cpu_schedule *s = cpu_schedules; s->name; ++s)
         if (strcmp(s->name, name) == 0)
@@ -39,9 +37,7 @@ cpu_schedule schedule = cpu_schedules[0];
 
 static boost::context::fiber scheduler; // where the scheduler stands while a thread runs
 
-void leave() {
-    scheduler = std::move(scheduler).resume();
-}
+void leave() { scheduler = std::move(scheduler).resume(); }
 
 namespace {
 
@@ -109,9 +105,8 @@ void report_deadlock() {
             groups[{source_line(t.wait_place), t.waits_at}].push_back(rank);
     for (const auto &[key, ranks] : groups)
         fault(block.thread[ranks[0]].wait_place,
-              "deadlock: %zu of %u threads wait at %s, the first is %s; %u have exited",
-              ranks.size(), block.threads, key.second.c_str(), where(ranks[0]).c_str(),
-              block.threads - block.alive);
+              "deadlock: %zu of %u threads wait at %s, the first is %s; %u have exited", ranks.size(),
+              block.threads, key.second.c_str(), where(ranks[0]).c_str(), block.threads - block.alive);
 }
 
 /// False if its threads wait for each other for ever.
@@ -201,8 +196,7 @@ void run_grid(const Launch &l) {
         tracer->launch_begin(l);
     uint64_t b = first;
     for (uint64_t i = 0; i < blocks; ++i) {
-        block.index = {unsigned(b % l.grid.x), unsigned(b / l.grid.x % l.grid.y),
-                       unsigned(b / plane)};
+        block.index = {unsigned(b % l.grid.x), unsigned(b / l.grid.x % l.grid.y), unsigned(b / plane)};
         if (!run_block(l))
             break;
         b = (b + step) % blocks; // below 2^63: both are
@@ -222,25 +216,14 @@ void run_grid(const Launch &l) {
 std::string where(unsigned rank) {
     const uint3 t = block.thread[rank].index, b = block.index;
     char text[120];
-    snprintf(text, sizeof text, "thread (%u,%u,%u) of block (%u,%u,%u)", t.x, t.y, t.z, b.x, b.y,
-             b.z);
+    snprintf(text, sizeof text, "thread (%u,%u,%u) of block (%u,%u,%u)", t.x, t.y, t.z, b.x, b.y, b.z);
     return text;
 }
 
-unsigned cpu_thread_index(int axis) {
-    return (&self->index.x)[axis];
-}
-unsigned cpu_block_index(int axis) {
-    return (&block.index.x)[axis];
-}
-unsigned cpu_block_dim(int axis) {
-    return (&block.launch->block.x)[axis];
-}
-unsigned cpu_grid_dim(int axis) {
-    return (&block.launch->grid.x)[axis];
-}
-unsigned lane() {
-    return self->rank % warp_size;
-}
+unsigned cpu_thread_index(int axis) { return (&self->index.x)[axis]; }
+unsigned cpu_block_index(int axis) { return (&block.index.x)[axis]; }
+unsigned cpu_block_dim(int axis) { return (&block.launch->block.x)[axis]; }
+unsigned cpu_grid_dim(int axis) { return (&block.launch->grid.x)[axis]; }
+unsigned lane() { return self->rank % warp_size; }
 
 } // namespace cpu

@@ -52,8 +52,7 @@ void check_dynamic_shared(Place place) {
         return;
     while (*p == poison)
         ++p;
-    fault(place, "write to byte %td of smem, beyond the %zu bytes that the launch asked for",
-          p - smem, used);
+    fault(place, "write to byte %td of smem, beyond the %zu bytes that the launch asked for", p - smem, used);
 }
 
 } // namespace cpu

@@ -30,8 +30,7 @@ struct StackOf {
 
 } // namespace
 
-boost::context::fiber make_fiber(unsigned rank,
-                                 boost::context::fiber (*body)(boost::context::fiber &&)) {
+boost::context::fiber make_fiber(unsigned rank, boost::context::fiber (*body)(boost::context::fiber &&)) {
     if (!stacks) {
         void *p = mmap(nullptr, stack_size * max_threads, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -48,8 +47,7 @@ boost::context::fiber make_fiber(unsigned rank,
 
 bool in_stack_guard(const void *p) {
     size_t at = size_t(static_cast<const char *>(p) - stacks);
-    return stacks && at < stack_size * max_threads &&
-           at % stack_size < size_t(sysconf(_SC_PAGESIZE));
+    return stacks && at < stack_size * max_threads && at % stack_size < size_t(sysconf(_SC_PAGESIZE));
 }
 
 } // namespace cpu

@@ -41,8 +41,7 @@ Line look_up(Place place) {
     Line result{text, false};
     if (offset == size_t(-1))
         return result;
-    snprintf(command, sizeof command, "addr2line -i -e /proc/%d/exe %#zx 2>/dev/null",
-             int(getpid()), offset);
+    snprintf(command, sizeof command, "addr2line -i -e /proc/%d/exe %#zx 2>/dev/null", int(getpid()), offset);
     FILE *pipe = popen(command, "r");
     if (!pipe)
         return result;
@@ -84,9 +83,7 @@ uintptr_t offset_in_program(const void *address) {
     return a >= program.begin && a < program.end ? a - program.begin : uintptr_t(-1);
 }
 
-std::string source_line(Place place) {
-    return known_line(place).text;
-}
+std::string source_line(Place place) { return known_line(place).text; }
 
 std::string source_line(const Place *places, int n) {
     for (int i = 0; i < n; ++i)

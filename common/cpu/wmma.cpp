@@ -17,8 +17,7 @@ void check_operand(cpu::Place place, const void *p, unsigned ldm, unsigned eleme
                    16 / element_size);
 }
 
-void multiply(cpu::Place place, float *__restrict d, const float *a, const float *b, const float *c,
-              int K) {
+void multiply(cpu::Place place, float *__restrict d, const float *a, const float *b, const float *c, int K) {
     // The Tensor Core does not look at the low 13 bits of a tf32 operand. In a product of fp16 or
     // bf16 they are zero.
     float ta[256], tb[256];

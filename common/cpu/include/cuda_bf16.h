@@ -24,15 +24,7 @@ struct __align__(4) __nv_bfloat162 {
     __nv_bfloat16 x, y;
 };
 
-inline __nv_bfloat16 __float2bfloat16(float f) {
-    return __nv_bfloat16(f);
-}
-inline __nv_bfloat16 __float2bfloat16_rn(float f) {
-    return __nv_bfloat16(f);
-}
-inline float __bfloat162float(__nv_bfloat16 h) {
-    return float(h);
-}
-inline __nv_bfloat162 __floats2bfloat162_rn(float x, float y) {
-    return {__nv_bfloat16(x), __nv_bfloat16(y)};
-}
+inline __nv_bfloat16 __float2bfloat16(float f) { return __nv_bfloat16(f); }
+inline __nv_bfloat16 __float2bfloat16_rn(float f) { return __nv_bfloat16(f); }
+inline float __bfloat162float(__nv_bfloat16 h) { return float(h); }
+inline __nv_bfloat162 __floats2bfloat162_rn(float x, float y) { return {__nv_bfloat16(x), __nv_bfloat16(y)}; }

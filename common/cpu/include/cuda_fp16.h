@@ -21,8 +21,7 @@ inline float half_to_float(uint16_t h) {
     uint32_t sign = uint32_t(h & 0x8000) << 16, exponent = h >> 10 & 31, mantissa = h & 1023;
     if (exponent == 0)
         return __uint_as_float(sign | __float_as_uint(float(mantissa) * 0x1p-24f));
-    return __uint_as_float(sign | (exponent == 31 ? 0x7f800000 : (exponent + 112) << 23) |
-                           mantissa << 13);
+    return __uint_as_float(sign | (exponent == 31 ? 0x7f800000 : (exponent + 112) << 23) | mantissa << 13);
 }
 } // namespace cpu
 
@@ -38,18 +37,8 @@ struct __align__(4) __half2 {
 typedef __half half;
 typedef __half2 half2;
 
-inline __half __float2half(float f) {
-    return __half(f);
-}
-inline __half __float2half_rn(float f) {
-    return __half(f);
-}
-inline float __half2float(__half h) {
-    return float(h);
-}
-inline __half2 __floats2half2_rn(float x, float y) {
-    return {__half(x), __half(y)};
-}
-inline float2 __half22float2(__half2 h) {
-    return {float(h.x), float(h.y)};
-}
+inline __half __float2half(float f) { return __half(f); }
+inline __half __float2half_rn(float f) { return __half(f); }
+inline float __half2float(__half h) { return float(h); }
+inline __half2 __floats2half2_rn(float x, float y) { return {__half(x), __half(y)}; }
+inline float2 __half22float2(__half2 h) { return {float(h.x), float(h.y)}; }

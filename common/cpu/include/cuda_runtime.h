@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include "../device.h"
+#include "../kernel_side.h"
 
 #define __host__
 #define __device__
@@ -52,15 +52,14 @@ CPU_DEVICE_DISTINCT int __all_sync(unsigned mask, int predicate);
 /// The caller alone: a legal answer, and the one that trusts least in convergence.
 unsigned __activemask();
 
-#define CPU_SHUFFLE(name, kind, operand)                                              \
-    template<class T>                                                                 \
-    __forceinline__ T name(unsigned mask, T value, operand, int width = warpSize) {   \
-        static_assert(sizeof(T) <= 8, "a shuffle moves 8 bytes at most");             \
-        uint64_t bits = 0;                                                            \
-        __builtin_memcpy(&bits, &value, sizeof value);                                \
-        bits = cpu::shuffle(#name, cpu::Shuffle::kind, mask, bits, int(from), width); \
-        __builtin_memcpy(&value, &bits, sizeof value);                                \
-        return value;                                                                 \
+#define CPU_SHUFFLE(name, kind, operand)                                                              \
+    template<class T> __forceinline__ T name(unsigned mask, T value, operand, int width = warpSize) { \
+        static_assert(sizeof(T) <= 8, "a shuffle moves 8 bytes at most");                             \
+        uint64_t bits = 0;                                                                            \
+        __builtin_memcpy(&bits, &value, sizeof value);                                                \
+        bits = cpu::shuffle(#name, cpu::Shuffle::kind, mask, bits, int(from), width);                 \
+        __builtin_memcpy(&value, &bits, sizeof value);                                                \
+        return value;                                                                                 \
     }
 CPU_SHUFFLE(__shfl_sync, index, int from)
 CPU_SHUFFLE(__shfl_up_sync, up, unsigned from)
@@ -111,10 +110,8 @@ T atomicCAS(T *p, typename cpu::Same<T>::type expected, typename cpu::Same<T>::t
 
 // ---- Loads and stores with a cache hint: the hint means nothing here ---------------------------
 
-#define CPU_LOAD(name)                                     \
-    template<class T> __forceinline__ T name(const T *p) { \
-        return *p;                                         \
-    }
+#define CPU_LOAD(name) \
+    template<class T> __forceinline__ T name(const T *p) { return *p; }
 CPU_LOAD(__ldg)
 CPU_LOAD(__ldca)
 CPU_LOAD(__ldcg)
@@ -122,10 +119,8 @@ CPU_LOAD(__ldcs)
 CPU_LOAD(__ldcv)
 CPU_LOAD(__ldlu)
 #undef CPU_LOAD
-#define CPU_STORE(name)                                          \
-    template<class T> __forceinline__ void name(T *p, T value) { \
-        *p = value;                                              \
-    }
+#define CPU_STORE(name) \
+    template<class T> __forceinline__ void name(T *p, T value) { *p = value; }
 CPU_STORE(__stcg)
 CPU_STORE(__stcs)
 CPU_STORE(__stwb)
@@ -134,13 +129,9 @@ CPU_STORE(__stwt)
 
 // ---- Arithmetic ---------------------------------------------------------------------------------
 
-#define CPU_MIN_MAX(T)        \
-    inline T min(T a, T b) {  \
-        return b < a ? b : a; \
-    }                         \
-    inline T max(T a, T b) {  \
-        return a < b ? b : a; \
-    }
+#define CPU_MIN_MAX(T)                               \
+    inline T min(T a, T b) { return b < a ? b : a; } \
+    inline T max(T a, T b) { return a < b ? b : a; }
 CPU_MIN_MAX(int)
 CPU_MIN_MAX(unsigned)
 CPU_MIN_MAX(long)
@@ -149,55 +140,25 @@ CPU_MIN_MAX(long long)
 CPU_MIN_MAX(unsigned long long)
 #undef CPU_MIN_MAX
 // One operand signed, one not: compared as unsigned, like CUDA's.
-inline unsigned min(unsigned a, int b) {
-    return min(a, unsigned(b));
-}
-inline unsigned min(int a, unsigned b) {
-    return min(unsigned(a), b);
-}
-inline unsigned max(unsigned a, int b) {
-    return max(a, unsigned(b));
-}
-inline unsigned max(int a, unsigned b) {
-    return max(unsigned(a), b);
-}
+inline unsigned min(unsigned a, int b) { return min(a, unsigned(b)); }
+inline unsigned min(int a, unsigned b) { return min(unsigned(a), b); }
+inline unsigned max(unsigned a, int b) { return max(a, unsigned(b)); }
+inline unsigned max(int a, unsigned b) { return max(unsigned(a), b); }
 // A NaN loses, as on the device.
-inline float min(float a, float b) {
-    return fminf(a, b);
-}
-inline float max(float a, float b) {
-    return fmaxf(a, b);
-}
-inline double min(double a, double b) {
-    return fmin(a, b);
-}
-inline double max(double a, double b) {
-    return fmax(a, b);
-}
+inline float min(float a, float b) { return fminf(a, b); }
+inline float max(float a, float b) { return fmaxf(a, b); }
+inline double min(double a, double b) { return fmin(a, b); }
+inline double max(double a, double b) { return fmax(a, b); }
 
-inline float __fmaf_rn(float a, float b, float c) {
-    return fmaf(a, b, c);
-}
+inline float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
 #define rsqrtf(x) (1.0f / sqrtf(x)) // a macro: newer C libraries declare a function of this name
 
-inline int __popc(unsigned x) {
-    return __builtin_popcount(x);
-}
-inline int __popcll(unsigned long long x) {
-    return __builtin_popcountll(x);
-}
-inline int __clz(int x) {
-    return x ? __builtin_clz(unsigned(x)) : 32;
-}
-inline int __clzll(long long x) {
-    return x ? __builtin_clzll((unsigned long long)x) : 64;
-}
-inline int __ffs(int x) {
-    return __builtin_ffs(x);
-}
-inline int __ffsll(long long x) {
-    return __builtin_ffsll(x);
-}
+inline int __popc(unsigned x) { return __builtin_popcount(x); }
+inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+inline int __clz(int x) { return x ? __builtin_clz(unsigned(x)) : 32; }
+inline int __clzll(long long x) { return x ? __builtin_clzll((unsigned long long)x) : 64; }
+inline int __ffs(int x) { return __builtin_ffs(x); }
+inline int __ffsll(long long x) { return __builtin_ffsll(x); }
 inline unsigned __brev(unsigned x) {
     unsigned r = 0;
     for (int i = 0; i < 32; ++i)
@@ -234,6 +195,6 @@ template<class T> cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attr, T 
 template<class T>
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, T *kernel, int threads,
                                                           size_t dynamic_shared) {
-    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-        blocks, reinterpret_cast<const void *>(kernel), threads, dynamic_shared);
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, reinterpret_cast<const void *>(kernel),
+                                                         threads, dynamic_shared);
 }

@@ -42,15 +42,11 @@ struct Position {
 template<class Use, int K> struct shape;
 template<> struct shape<matrix_a, 8> {
     enum { rows = 16, cols = 8 };
-    static constexpr Position at(int lane, int e) {
-        return {lane / 4 + 8 * (e % 2), lane % 4 + 4 * (e / 2)};
-    }
+    static constexpr Position at(int lane, int e) { return {lane / 4 + 8 * (e % 2), lane % 4 + 4 * (e / 2)}; }
 };
 template<> struct shape<matrix_b, 8> {
     enum { rows = 8, cols = 16 };
-    static constexpr Position at(int lane, int e) {
-        return {lane % 4 + 4 * (e % 2), 8 * (e / 2) + lane / 4};
-    }
+    static constexpr Position at(int lane, int e) { return {lane % 4 + 4 * (e % 2), 8 * (e / 2) + lane / 4}; }
 };
 template<int K> struct shape<accumulator, K> {
     enum { rows = 16, cols = 16 };
@@ -162,20 +158,20 @@ template<class Use, int K, class T, class Layout>
 CPU_WMMA_CALL void load_matrix_sync(fragment<Use, 16, 16, K, T, Layout> &f,
                                     const typename detail::storage<T>::type *p, unsigned ldm) {
     using E = typename detail::storage<T>::type;
-    detail::each_element(CPU_DEVICE_CALLER, f, p, ldm, detail::is_row_major<Layout>,
-                         cpu::Access::read, [](E &x, const E &memory) { x = memory; });
+    detail::each_element(CPU_DEVICE_CALLER, f, p, ldm, detail::is_row_major<Layout>, cpu::Access::read,
+                         [](E &x, const E &memory) { x = memory; });
 }
 
 template<int K, class T>
-CPU_WMMA_CALL void load_matrix_sync(fragment<accumulator, 16, 16, K, T> &f, const T *p,
-                                    unsigned ldm, layout_t layout) {
+CPU_WMMA_CALL void load_matrix_sync(fragment<accumulator, 16, 16, K, T> &f, const T *p, unsigned ldm,
+                                    layout_t layout) {
     detail::each_element(CPU_DEVICE_CALLER, f, p, ldm, layout == mem_row_major, cpu::Access::read,
                          [](T &x, const T &memory) { x = memory; });
 }
 
 template<int K, class T>
-CPU_WMMA_CALL void store_matrix_sync(T *p, const fragment<accumulator, 16, 16, K, T> &f,
-                                     unsigned ldm, layout_t layout) {
+CPU_WMMA_CALL void store_matrix_sync(T *p, const fragment<accumulator, 16, 16, K, T> &f, unsigned ldm,
+                                     layout_t layout) {
     detail::each_element(CPU_DEVICE_CALLER, f, p, ldm, layout == mem_row_major, cpu::Access::write,
                          [](const T &x, T &memory) { memory = x; });
 }

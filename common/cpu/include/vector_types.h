@@ -9,16 +9,10 @@
 #define CPU_ALIGN_AS_WHOLE(n) __attribute__((aligned((n) > 16 ? 16 : (n))))
 
 #ifdef __cplusplus
-#define CPU_MAKE_VECTORS(name, T)                       \
-    inline name##2 make_##name##2(T x, T y) {           \
-        return {x, y};                                  \
-    }                                                   \
-    inline name##3 make_##name##3(T x, T y, T z) {      \
-        return {x, y, z};                               \
-    }                                                   \
-    inline name##4 make_##name##4(T x, T y, T z, T w) { \
-        return {x, y, z, w};                            \
-    }
+#define CPU_MAKE_VECTORS(name, T)                                      \
+    inline name##2 make_##name##2(T x, T y) { return {x, y}; }         \
+    inline name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; } \
+    inline name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
 #else
 #define CPU_MAKE_VECTORS(name, T)
 #endif
@@ -58,9 +52,7 @@ typedef struct dim3 {
 #ifdef __cplusplus
     constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
     constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
-    constexpr operator uint3() const {
-        return {x, y, z};
-    }
+    constexpr operator uint3() const { return {x, y, z}; }
 #endif
 } dim3;
 

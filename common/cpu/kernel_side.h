@@ -1,5 +1,5 @@
 /**
- * @file device.h
+ * @file kernel_side.h
  * The seam between the stand-in headers in include/, which kernels see, and the CPU device.
  *
  * Whatever a kernel calls and that synchronises, moves memory or can be at fault is an ordinary
@@ -54,14 +54,12 @@ struct Configuration {
         return {grid, block, dynamic_shared, std::tuple<A...>(arguments...)};
     }
 };
-inline Configuration configure(dim3 grid, dim3 block, size_t dynamic_shared = 0,
-                               cudaStream_t = nullptr) {
+inline Configuration configure(dim3 grid, dim3 block, size_t dynamic_shared = 0, cudaStream_t = nullptr) {
     return {grid, block, dynamic_shared};
 }
 
 /// The build rewrites `kernel<<<grid, block>>>(x)` to `kernel ->* cpu::configure(grid, block)(x)`.
-template<class... P, class... A>
-void operator->*(void (*kernel)(P...), const ConfiguredCall<A...> &call) {
+template<class... P, class... A> void operator->*(void (*kernel)(P...), const ConfiguredCall<A...> &call) {
     struct Bound {
         void (*kernel)(P...);
         std::tuple<P...> arguments;
@@ -69,8 +67,8 @@ void operator->*(void (*kernel)(P...), const ConfiguredCall<A...> &call) {
     auto run = [](void *b) {
         std::apply(static_cast<Bound *>(b)->kernel, static_cast<Bound *>(b)->arguments);
     };
-    launch({call.grid, call.block, call.dynamic_shared, reinterpret_cast<const void *>(kernel), run,
-            &bound, nullptr});
+    launch({call.grid, call.block, call.dynamic_shared, reinterpret_cast<const void *>(kernel), run, &bound,
+            nullptr});
 }
 
 // ---- Who runs -----------------------------------------------------------------------------------
