@@ -12,6 +12,7 @@
 void device_report(const struct device *d, const struct options *options, struct report *report) {
     char text[256], date[32], library[64];
     time_t now = time(NULL);
+    report->figures = d->gpu && !options->verify_only;
     strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", gmtime(&now));
     snprintf(text, sizeof text, "date: %s", date);
     report_fact(report, text);

@@ -401,12 +401,15 @@ static int by_place(const void *a, const void *b) {
 /* Prints all rows in order, each library once a shape, and counts them. Returns an exit status. */
 static int print_all(struct ladder *l, bool table) {
     int verified = 0, failed = 0, skipped = 0;
+    bool figures = false;
     if (l->count > 0)
         qsort(l->rows, (size_t)l->count, sizeof *l->rows, by_place);
     for (int i = 0; i < l->fact_count && table; ++i)
         printf("%s\n", l->facts[i]);
+    for (int i = 0; i < l->count; ++i)
+        figures = figures || !isnan(l->rows[i].rate);
     if (table)
-        row_table_header(stdout);
+        row_table_header(stdout, figures);
     for (int i = 0; i < l->count; ++i) {
         const struct row *row = &l->rows[i];
         verified += strcmp(row->status, STATUS_VERIFIED) == 0;
@@ -415,7 +418,7 @@ static int print_all(struct ladder *l, bool table) {
         bool again =
             i > 0 && strcmp(row->status, STATUS_LIBRARY) == 0 && by_place(row, row - 1) == 0;
         if (table && !again)
-            row_table(stdout, row);
+            row_table(stdout, row, figures);
     }
     if (table)
         printf("%d verified, %d failed, %d skipped; skipped is not verified\n", verified, failed,

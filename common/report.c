@@ -137,26 +137,30 @@ static void cell(FILE *file, int width, int decimals, double value, const char *
         fprintf(file, " %*.*f%s", width - (int)strlen(suffix), decimals, value, suffix);
 }
 
-void row_table_header(FILE *file) {
-    fprintf(file, "%-27s %-12s %-16s %-16s %-9s %8s %-8s %17s %7s %7s %7s %7s  %s\n", "step",
-            "base", "device", "shape", "verified", "rate", "unit", "5%..95%", "library", "ceiling",
-            "copy", "base x", "remarks");
+void row_table_header(FILE *file, bool figures) {
+    fprintf(file, "%-27s %-12s %-16s %-16s %-9s", "step", "base", "device", "shape", "verified");
+    if (figures)
+        fprintf(file, " %8s %-8s %17s %7s %7s %7s %7s", "rate", "unit", "5%..95%", "library",
+                "ceiling", "copy", "base x");
+    fprintf(file, "  remarks\n");
 }
 
-void row_table(FILE *file, const struct row *row) {
-    char spread[40] = "-";
+void row_table(FILE *file, const struct row *row, bool figures) {
     const char *remarks[] = {row->path, strcmp(row->l2, "warm") == 0 ? "warm L2" : "", row->build,
                              row->note};
-    if (!isnan(row->rate))
-        snprintf(spread, sizeof spread, "%.2f..%.2f", row->rate_low, row->rate_high);
     fprintf(file, "%-27s %-12s %-16.16s %-16s %-9s", row->step, row->base, row->device, row->shape,
             strcmp(row->status, STATUS_VERIFIED) == 0 ? "yes" : row->status);
-    cell(file, 8, 2, row->rate, "");
-    fprintf(file, " %-8s %17s", row->unit, spread);
-    cell(file, 7, 1, row->library, "%");
-    cell(file, 7, 1, row->ceiling, "%");
-    cell(file, 7, 1, row->copy, "%");
-    cell(file, 7, 2, row->speedup, "");
+    if (figures) {
+        char spread[40] = "-";
+        if (!isnan(row->rate))
+            snprintf(spread, sizeof spread, "%.2f..%.2f", row->rate_low, row->rate_high);
+        cell(file, 8, 2, row->rate, "");
+        fprintf(file, " %-8s %17s", row->unit, spread);
+        cell(file, 7, 1, row->library, "%");
+        cell(file, 7, 1, row->ceiling, "%");
+        cell(file, 7, 1, row->copy, "%");
+        cell(file, 7, 2, row->speedup, "");
+    }
     const char *between = "  ";
     for (size_t i = 0; i < sizeof remarks / sizeof *remarks; ++i)
         if (remarks[i][0] != '\0') {
@@ -179,6 +183,7 @@ bool report_open(struct report *report, const char *csv, const char *json) {
     report->table = on_stdout ? NULL : stdout;
     report->first = true;
     report->rows = false;
+    report->figures = false;
     if (!open_file(csv, &report->csv) || !open_file(json, &report->json))
         return false;
     if (report->json != NULL)
@@ -201,7 +206,7 @@ void report_fact(struct report *report, const char *fact) {
 /* Between the facts and the rows. */
 static void start_rows(struct report *report) {
     if (report->table != NULL)
-        row_table_header(report->table);
+        row_table_header(report->table, report->figures);
     if (report->csv != NULL)
         row_csv_header(report->csv);
     if (report->json != NULL)
@@ -215,7 +220,7 @@ void report_row(struct report *report, const struct row *row) {
     else if (report->json != NULL)
         fputc(',', report->json);
     if (report->table != NULL)
-        row_table(report->table, row);
+        row_table(report->table, row, report->figures);
     if (report->csv != NULL)
         row_csv(report->csv, row);
     if (report->json != NULL) {

@@ -51,16 +51,17 @@ void row_csv(FILE *file, const struct row *row);
 bool row_csv_parse(const char *line, struct row *row);
 /** Writes a row as a JSON object. */
 void row_json(FILE *file, const struct row *row);
-/** Writes the heading of the table. */
-void row_table_header(FILE *file);
+/** Writes the heading of the table, with the columns of a timing or without. */
+void row_table_header(FILE *file, bool figures);
 /** Writes a row of the table. */
-void row_table(FILE *file, const struct row *row);
+void row_table(FILE *file, const struct row *row, bool figures);
 
 /** Where the rows of a program go. */
 struct report {
     FILE *table, *csv, *json; /**< null: not asked for */
     bool first;               /**< no fact was written yet */
     bool rows;                /**< the rows have begun */
+    bool figures; /**< the table has columns of figures; to be set before the first row */
 };
 
 /**
