@@ -1,5 +1,5 @@
-// 01_naive: one thread computes one element of C, straight from global memory. It fails on traffic:
-// every multiply-add needs two loads, and nothing that a thread has loaded serves another.
+// 01_naive: one thread computes one element of C, straight from global memory. It fails on loads:
+// every multiply-add needs two, and nothing that a thread has loaded serves another element.
 #include "gemm.h"
 
 enum {
@@ -9,12 +9,11 @@ enum {
 };
 static_assert(THREADS % 32 == 0 && THREADS <= 1024, "whole warps, and no more than a block holds");
 
-// Sum over k of A[0][k] * B[k][0]: A points to a row, B to a column.
-static __device__ float multiply(int K, const float *A, const float *B, int ldb) {
-    float acc = 0.0f;
+// A: the row, B: the column of this thread's element. In a warp, A[k] is one address for all lanes
+// and B[k] 32 neighbouring floats.
+static __device__ void multiply(float *acc, int K, const float *A, const float *B, int ldb) {
     for (int k = 0; k < K; k++)
-        acc += A[k] * B[(size_t)k * ldb]; // A: one address a warp; B: 32 neighbouring floats
-    return acc;
+        *acc += A[k] * B[(size_t)k * ldb];
 }
 
 static __global__ void __launch_bounds__(THREADS)
@@ -24,14 +23,17 @@ static __global__ void __launch_bounds__(THREADS)
     int tiles_n = (N + BN - 1) / BN;
     int row = blockIdx.x / tiles_n * BM + threadIdx.x / BN;
     int col = blockIdx.x % tiles_n * BN + threadIdx.x % BN;
+    float acc = 0.0f;
 
-    if (row < M && col < N)
-        C[(size_t)row * ldc + col] = multiply(K, A + (size_t)row * lda, B + col, ldb);
+    if (row >= M || col >= N) // the tile overhangs C
+        return;
+    multiply(&acc, K, A + (size_t)row * lda, B + col, ldb);
+    C[(size_t)row * ldc + col] = acc;
 }
 
 cudaError_t gemm(int M, int N, int K, const float *A, int lda, const float *B, int ldb, float *C,
                  int ldc, cudaStream_t stream) {
-    if (M == 0 || N == 0)
+    if (M == 0 || N == 0) // a grid without blocks would be an error
         return cudaSuccess;
     unsigned blocks = (unsigned)((M + BM - 1) / BM) * (unsigned)((N + BN - 1) / BN);
     gemm_kernel<<<blocks, THREADS, 0, stream>>>(M, N, K, A, lda, B, ldb, C, ldc);

@@ -1,17 +1,40 @@
 // 02_cache: a thread computes 8 x 8 elements, straight from global memory, so that 16 loads feed 64
-// multiply-adds. It leans on the caches: the loads of a block overlap, and L1 serves most of them.
+// multiply-adds. It leans on L1, where the loads of a block overlap, and it fails on waiting: a loaded
+// value goes into a register at once, so that only unrolling lets the next loads start early.
 #include "gemm.h"
 
 enum {
-    TM = 8, // rows of C a thread computes
-    TN = 8, // columns of C a thread computes
-    LANES_M = 8,
-    LANES_N = 32,
+    TM = 8, // rows of C a thread computes, one below the other
+    TN = 8, // columns of C a thread computes, LANES_N apart
+    LANES_M = 4,
+    LANES_N = 32,      // the 32 lanes of a warp are neighbours in a row
     BM = LANES_M * TM, // rows of C a block computes
-    BN = LANES_N * TN, // columns of C a block computes: lanes of a warp are neighbours in a row
+    BN = LANES_N * TN, // columns of C a block computes
     THREADS = LANES_M * LANES_N
 };
 static_assert(THREADS % 32 == 0 && THREADS <= 1024, "whole warps, and no more than a block holds");
+
+// A: the first row, B: the first column of this thread's elements; C has rows x cols elements from
+// there on. A row beyond them repeats the first: what it adds up to is not stored.
+static __device__ void multiply(float acc[TM][TN], int rows, int cols, int K, const float *A,
+                                int lda, const float *B, int ldb) {
+#pragma unroll 4
+    for (int k = 0; k < K; k++) {
+        float b[TN];
+        for (int j = 0; j < TN; j++)
+            b[j] = j * LANES_N < cols ? B[(size_t)k * ldb + j * LANES_N] : 0.0f;
+        for (int i = 0; i < TM; i++)
+            for (int j = 0; j < TN; j++)
+                acc[i][j] += A[(size_t)(i < rows ? i : 0) * lda + k] * b[j];
+    }
+}
+
+static __device__ void store(float acc[TM][TN], int rows, int cols, float *C, int ldc) {
+    for (int i = 0; i < TM; i++)
+        for (int j = 0; j < TN; j++)
+            if (i < rows && j * LANES_N < cols)
+                C[(size_t)i * ldc + j * LANES_N] = acc[i][j];
+}
 
 static __global__ void __launch_bounds__(THREADS)
     gemm_kernel(int M, int N, int K, const float *A, int lda, const float *B, int ldb, float *C,
@@ -20,28 +43,17 @@ static __global__ void __launch_bounds__(THREADS)
     int tiles_n = (N + BN - 1) / BN;
     int row = blockIdx.x / tiles_n * BM + threadIdx.x / LANES_N * TM;
     int col = blockIdx.x % tiles_n * BN + threadIdx.x % LANES_N;
-    const float *a[TM];
-    const float *b[TN];
     float acc[TM][TN] = {};
 
-    for (int i = 0; i < TM; i++)
-        a[i] = A + (size_t)(row + i < M ? row + i : M - 1) * lda;
-    for (int j = 0; j < TN; j++)
-        b[j] = B + (col + j * LANES_N < N ? col + j * LANES_N : N - 1);
-    for (int k = 0; k < K; k++)
-        for (int i = 0; i < TM; i++)
-            for (int j = 0; j < TN; j++)
-                acc[i][j] += a[i][k] * b[j][(size_t)k * ldb];
-
-    for (int i = 0; i < TM; i++)
-        for (int j = 0; j < TN; j++)
-            if (row + i < M && col + j * LANES_N < N)
-                C[(size_t)(row + i) * ldc + col + j * LANES_N] = acc[i][j];
+    if (row >= M || col >= N) // the tile overhangs C
+        return;
+    multiply(acc, M - row, N - col, K, A + (size_t)row * lda, lda, B + col, ldb);
+    store(acc, M - row, N - col, C + (size_t)row * ldc + col, ldc);
 }
 
 cudaError_t gemm(int M, int N, int K, const float *A, int lda, const float *B, int ldb, float *C,
                  int ldc, cudaStream_t stream) {
-    if (M == 0 || N == 0)
+    if (M == 0 || N == 0) // a grid without blocks would be an error
         return cudaSuccess;
     unsigned blocks = (unsigned)((M + BM - 1) / BM) * (unsigned)((N + BN - 1) / BN);
     gemm_kernel<<<blocks, THREADS, 0, stream>>>(M, N, K, A, lda, B, ldb, C, ldc);

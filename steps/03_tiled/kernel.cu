@@ -10,6 +10,7 @@ enum {
     THREADS = BM * BN
 };
 static_assert(THREADS % 32 == 0 && THREADS <= 1024, "whole warps, and no more than a block holds");
+static_assert(THREADS % BK == 0 && THREADS % BN == 0, "threads load whole rows of a tile");
 
 typedef struct {
     float A[BM][BK];
@@ -21,9 +22,11 @@ static_assert(sizeof(Slab) <= 48 * 1024, "static shared memory");
 // src on; the tile is zero beyond them.
 static __device__ void load_tile(float *tile, int pitch, int height, int width, const float *src,
                                  int ld, int rows, int cols) {
+    int c = threadIdx.x % width;
     for (int i = 0; i < height; i += THREADS / width) {
-        int r = i + threadIdx.x / width, c = threadIdx.x % width;
-        tile[r * pitch + c] = r < rows && c < cols ? src[(size_t)r * ld + c] : 0.0f;
+        int r = i + threadIdx.x / width;
+        bool in = r < rows && c < cols;
+        tile[r * pitch + c] = in ? src[(size_t)r * ld + c] : 0.0f;
     }
 }
 
@@ -45,25 +48,26 @@ static __global__ void __launch_bounds__(THREADS)
     // A one-dimensional grid, because gridDim.y and gridDim.z stop at 65535 and gridDim.x does not.
     int tiles_n = (N + BN - 1) / BN;
     int row0 = blockIdx.x / tiles_n * BM, col0 = blockIdx.x % tiles_n * BN;
-    int rows = M - row0, cols = N - col0; // left of the matrix, from this block's corner on
+    int rows = M - row0, cols = N - col0;               // left of C, from this block's corner on
     int row = threadIdx.x / BN, col = threadIdx.x % BN; // of the thread's element, in the tile
     float acc = 0.0f;
 
     A += (size_t)row0 * lda;
     B += col0;
+    C += (size_t)row0 * ldc + col0;
     for (int k0 = 0; k0 < K; k0 += BK) {
         load_slab(&slab, k0, rows, cols, K, A, lda, B, ldb);
         __syncthreads(); // the slab is complete before any thread reads it
         multiply(&acc, &slab, row, col);
         __syncthreads(); // every thread has read the slab before any overwrites it
     }
-    if (row < rows && col < cols)
-        C[(size_t)(row0 + row) * ldc + col0 + col] = acc;
+    if (row < rows && col < cols) // the tile may overhang C
+        C[(size_t)row * ldc + col] = acc;
 }
 
 cudaError_t gemm(int M, int N, int K, const float *A, int lda, const float *B, int ldb, float *C,
                  int ldc, cudaStream_t stream) {
-    if (M == 0 || N == 0)
+    if (M == 0 || N == 0) // a grid without blocks would be an error
         return cudaSuccess;
     unsigned blocks = (unsigned)((M + BM - 1) / BM) * (unsigned)((N + BN - 1) / BN);
     gemm_kernel<<<blocks, THREADS, 0, stream>>>(M, N, K, A, lda, B, ldb, C, ldc);

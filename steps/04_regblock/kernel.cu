@@ -1,35 +1,37 @@
-// 04_regblock: a thread computes 8 x 8 elements in registers, so that 16 floats read from shared
-// memory feed 64 multiply-adds. It still stops at every slab: load, barrier, multiply, barrier.
+// 04_regblock: a thread computes 8 x 8 elements, so that 16 floats from shared memory feed 64
+// multiply-adds in registers: this is the lever that 03_tiled lacks. What it fails at is waiting: a
+// slab travels through registers while its block, at the barrier, multiplies nothing.
 #include <stdint.h>
 #include "gemm.h"
 
 enum {
-    BM = 128, // rows of C a block computes
-    BN = 64,  // columns of C a block computes
-    BK = 32,  // depth of a slab
-    PAD_A = 4, // floats between the rows of a slab, so that ...
-    PAD_B = 0,
+    BM = 128,   // rows of C a block computes
+    BN = 64,    // columns of C a block computes
+    BK = 32,    // depth of a slab
     STAGES = 1, // slabs in shared memory
-    TM = 8, // rows of C a thread computes
-    TN = 8, // columns of C a thread computes
+    TM = 8,     // rows of C a thread computes, LANES_M apart
+    TN = 8,     // columns of C a thread computes: fours, 4 * LANES_N apart
     WARPS_M = 4,
     WARPS_N = 1,
-    LANES_M = BM / WARPS_M / TM, // a warp's threads: LANES_M x LANES_N microtiles
-    LANES_N = BN / WARPS_N / TN,
-    THREADS = WARPS_M * WARPS_N * 32
+    LANES_M = BM / WARPS_M / TM, // a warp computes LANES_M * TM rows
+    LANES_N = BN / WARPS_N / TN, // and LANES_N * TN columns
+    THREADS = WARPS_M * WARPS_N * 32,
+    BLOCKS = 4, // wanted on a multiprocessor: 128 registers a thread
+    PAD_A = 4   // floats after a row of A: two rows read at once lie in different banks
 };
-static_assert(LANES_M * LANES_N == 32, "a warp covers its part of the tile");
-static_assert(BK % 4 == 0 && PAD_A % 4 == 0 && PAD_B % 4 == 0, "rows of whole 16-byte vectors");
-static_assert(THREADS % BK == 0 && THREADS % BN == 0, "threads cover whole rows of a slab");
+static_assert(LANES_M * LANES_N == 32 && TN % 4 == 0, "the lanes of a warp cover its part");
+static_assert(BK % 4 == 0 && BN % 4 == 0 && PAD_A % 4 == 0, "rows of whole 16-byte vectors");
+static_assert(THREADS % BK == 0 && THREADS % BN == 0, "threads load whole rows of a tile");
+static_assert(BM % (THREADS * 4 / BK) == 0 && BK % (THREADS * 4 / BN) == 0, "and all of them");
 
 typedef struct {
     float A[BM][BK + PAD_A];
-    float B[BK][BN + PAD_B];
+    float B[BK][BN];
 } Slab;
-static_assert(STAGES * sizeof(Slab) <= 99 * 1024, "dynamic shared memory of the smallest sm_8x");
+static_assert(STAGES * sizeof(Slab) <= 99 * 1024, "what every GPU since sm_80 grants a block");
 
-// Copies a height x width tile to shared memory, 4 bytes at a time. From src on, rows x cols elements
-// of the matrix are left; what lies beyond them becomes zero.
+// Copies a height x width tile to shared memory. `rows` x `cols` elements of the matrix are left from
+// src on; the tile is zero beyond them.
 static __device__ void load_tile(float *tile, int pitch, int height, int width, const float *src,
                                  int ld, int rows, int cols) {
     int c = threadIdx.x % width;
@@ -40,43 +42,51 @@ static __device__ void load_tile(float *tile, int pitch, int height, int width, 
     }
 }
 
-// The same, 16 bytes at a time, where all columns of the tile exist and rows start on 16 bytes.
+// The same, 16 bytes at a time, where no vector straddles an edge and K does not end in the tile. What
+// lies beyond the last row or column repeats the first: it reaches only elements that C lacks.
 static __device__ void load_tile16(float *tile, int pitch, int height, int width, const float *src,
-                                   int ld, int rows) {
+                                   int ld, int rows, int cols) {
     int c = threadIdx.x * 4 % width;
+    src += c < cols ? c : 0;
     for (int i = 0; i < height; i += THREADS * 4 / width) {
         int r = i + threadIdx.x * 4 / width;
-        bool in = r < rows;
-        float4 zero = {};
-        *(float4 *)&tile[r * pitch + c] = in ? *(const float4 *)&src[(size_t)r * ld + c] : zero;
+        *(float4 *)&tile[r * pitch + c] = *(const float4 *)&src[(size_t)(r < rows ? r : 0) * ld];
     }
 }
 
+// `wide`: rows of A and B start on 16 bytes.
 static __device__ void load_slab(Slab *slab, int k0, int rows, int cols, int K, const float *A,
                                  int lda, const float *B, int ldb, bool wide) {
     A += k0;
     B += (size_t)k0 * ldb;
-    if (wide && K - k0 >= BK && cols >= BN) {
-        load_tile16(slab->A[0], BK + PAD_A, BM, BK, A, lda, rows);
-        load_tile16(slab->B[0], BN + PAD_B, BK, BN, B, ldb, K - k0);
+    if (wide && K - k0 >= BK && (cols >= BN || cols % 4 == 0)) {
+        load_tile16(slab->A[0], BK + PAD_A, BM, BK, A, lda, rows, BK);
+        load_tile16(slab->B[0], BN, BK, BN, B, ldb, BK, cols);
     } else {
         load_tile(slab->A[0], BK + PAD_A, BM, BK, A, lda, rows, K - k0);
-        load_tile(slab->B[0], BN + PAD_B, BK, BN, B, ldb, K - k0, cols);
+        load_tile(slab->B[0], BN, BK, BN, B, ldb, K - k0, cols);
     }
 }
 
+static __device__ void read_b(float4 b[TN / 4], const Slab *slab, int k, int col) {
+    for (int j = 0; j < TN / 4; j++)
+        b[j] = *(const float4 *)&slab->B[k][col + j * LANES_N * 4];
+}
+
 static __device__ void multiply(float acc[TM][TN], const Slab *slab, int row, int col) {
+    float4 b[2][TN / 4]; // the row of B in use, and the next one on its way
+    read_b(b[0], slab, 0, col);
+#pragma unroll 2
     for (int k = 0; k < BK; k += 4) {
-        float4 a[TM];
+        float4 a[TM]; // four columns of A
         for (int i = 0; i < TM; i++)
             a[i] = *(const float4 *)&slab->A[row + i * LANES_M][k];
         for (int kk = 0; kk < 4; kk++) {
-            float4 b[TN / 4];
-            for (int j = 0; j < TN / 4; j++)
-                b[j] = *(const float4 *)&slab->B[k + kk][col + j * LANES_N * 4];
+            if (k + kk + 1 < BK)
+                read_b(b[(kk + 1) % 2], slab, k + kk + 1, col);
             for (int i = 0; i < TM; i++)
                 for (int j = 0; j < TN; j++)
-                    acc[i][j] += ((const float *)&a[i])[kk] * ((const float *)b)[j];
+                    acc[i][j] += ((const float *)&a[i])[kk] * ((const float *)b[kk % 2])[j];
         }
     }
 }
@@ -86,12 +96,12 @@ static __device__ void store(float acc[TM][TN], float *C, int ldc, int rows, int
     for (int i = 0; i < TM; i++)
         for (int j = 0; j < TN; j++) {
             int r = row + i * LANES_M, c = col + j / 4 * LANES_N * 4 + j % 4;
-            if (r < rows && c < cols)
+            if (r < rows && c < cols) // the tile may overhang C
                 C[(size_t)r * ldc + c] = acc[i][j];
         }
 }
 
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(THREADS, BLOCKS)
     gemm_kernel(int M, int N, int K, const float *A, int lda, const float *B, int ldb, float *C,
                 int ldc, bool wide) {
     extern __shared__ __align__(128) float smem[];
@@ -99,7 +109,8 @@ static __global__ void __launch_bounds__(THREADS)
     // A one-dimensional grid, because gridDim.y and gridDim.z stop at 65535 and gridDim.x does not.
     int tiles_n = (N + BN - 1) / BN;
     int row0 = blockIdx.x / tiles_n * BM, col0 = blockIdx.x % tiles_n * BN;
-    int rows = M - row0, cols = N - col0; // left of the matrix, from this block's corner on
+    int rows = M - row0, cols = N - col0; // left of C, from this block's corner on
+    // Lanes 2 by 2 rather than row by row: 16-byte reads of A and of B then take two cycles, not four.
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     int row = warp / WARPS_N * LANES_M * TM + lane / (2 * LANES_N) * 2 + lane % 2;
     int col = warp % WARPS_N * LANES_N * TN + lane / 2 % LANES_N * 4;
@@ -119,12 +130,12 @@ static __global__ void __launch_bounds__(THREADS)
 
 cudaError_t gemm(int M, int N, int K, const float *A, int lda, const float *B, int ldb, float *C,
                  int ldc, cudaStream_t stream) {
-    if (M == 0 || N == 0)
+    if (M == 0 || N == 0) // a grid without blocks would be an error
         return cudaSuccess;
+    unsigned blocks = (unsigned)((M + BM - 1) / BM) * (unsigned)((N + BN - 1) / BN);
     bool wide = lda % 4 == 0 && ldb % 4 == 0 && ((uintptr_t)A | (uintptr_t)B) % 16 == 0;
     step_path(wide ? "16-byte copies" : "4-byte copies");
-    unsigned blocks = (unsigned)((M + BM - 1) / BM) * (unsigned)((N + BN - 1) / BN);
-    size_t bytes = STAGES * sizeof(Slab);
+    size_t bytes = STAGES * sizeof(Slab); // above 48 KB only for who asks
     cudaError_t error =
         cudaFuncSetAttribute(gemm_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
     if (error != cudaSuccess)

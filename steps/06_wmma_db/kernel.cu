@@ -1,29 +1,31 @@
-// 06_wmma_db: 05_wmma with two slabs, filled by asynchronous copies: while a block multiplies one
-// slab, the next one is on its way.
+// 06_wmma_db: 05_wmma with two slabs that asynchronous copies fill: the next slab travels, past the
+// registers, while the Tensor Cores multiply this one.
 #include <cuda_pipeline.h>
 #include <mma.h>
 #include <stdint.h>
 #include "gemm.h"
 
 enum {
-    BM = 128, // rows of C a block computes
-    BN = 64,  // columns of C a block computes
-    BK = 32,  // depth of a slab
-    PAD_A = 4,
-    PAD_B = 8,
+    BM = 128,   // rows of C a block computes
+    BN = 64,    // columns of C a block computes
+    BK = 16,    // depth of a slab
     STAGES = 2, // slabs in shared memory
-    WM = 16, // a fragment of C: WM x WN, summed over WK at a time
+    WM = 16,    // a fragment of C is WM x WN and sums WK products at a time
     WN = 16,
     WK = 8,
     WARPS_M = 2,
-    WARPS_N = 2,
-    TM = BM / WARPS_M / WM, // fragments of C a warp computes: TM x TN
+    WARPS_N = 1,
+    TM = BM / WARPS_M / WM, // a warp computes TM x TN fragments
     TN = BN / WARPS_N / WN,
-    THREADS = WARPS_M * WARPS_N * 32
+    THREADS = WARPS_M * WARPS_N * 32,
+    BLOCKS = 4, // wanted on a multiprocessor: 255 registers a thread
+    PAD_A = 0,
+    PAD_B = 8 // floats after a row of B: the 4 x 8 elements that a warp reads lie in 32 banks
 };
-static_assert(BM % (WARPS_M * WM) == 0 && BN % (WARPS_N * WN) == 0, "warps cover the tile");
+static_assert(BM % (WARPS_M * WM) == 0 && BN % (WARPS_N * WN) == 0, "the warps cover the tile");
 static_assert(BK % WK == 0 && PAD_A % 4 == 0 && PAD_B % 4 == 0, "rows of whole 16-byte vectors");
-static_assert(THREADS % BK == 0 && THREADS % BN == 0, "threads cover whole rows of a slab");
+static_assert(THREADS % BK == 0 && THREADS % BN == 0, "threads load whole rows of a tile");
+static_assert(BM % (THREADS * 4 / BK) == 0 && BK % (THREADS * 4 / BN) == 0, "and all of them");
 
 typedef nvcuda::wmma::fragment<nvcuda::wmma::matrix_a, WM, WN, WK, nvcuda::wmma::precision::tf32,
                                nvcuda::wmma::row_major>
@@ -37,10 +39,10 @@ typedef struct {
     float A[BM][BK + PAD_A];
     float B[BK][BN + PAD_B];
 } Slab;
-static_assert(STAGES * sizeof(Slab) <= 99 * 1024, "dynamic shared memory of the smallest sm_8x");
+static_assert(STAGES * sizeof(Slab) <= 99 * 1024, "what every GPU since sm_80 grants a block");
 
-// Copies a height x width tile to shared memory, 4 bytes at a time. From src on, rows x cols elements
-// of the matrix are left; what lies beyond them becomes zero.
+// Copies a height x width tile to shared memory. `rows` x `cols` elements of the matrix are left from
+// src on; the tile is zero beyond them.
 static __device__ void load_tile(float *tile, int pitch, int height, int width, const float *src,
                                  int ld, int rows, int cols) {
     int c = threadIdx.x % width;
@@ -52,27 +54,28 @@ static __device__ void load_tile(float *tile, int pitch, int height, int width, 
     }
 }
 
-// The same, 16 bytes at a time, where all columns of the tile exist and rows start on 16 bytes.
+// The same, 16 bytes at a time, where no vector straddles an edge and K does not end in the tile. What
+// lies beyond the last row or column repeats the first: it reaches only elements that C lacks.
 static __device__ void load_tile16(float *tile, int pitch, int height, int width, const float *src,
-                                   int ld, int rows) {
+                                   int ld, int rows, int cols) {
     int c = threadIdx.x * 4 % width;
+    src += c < cols ? c : 0;
     for (int i = 0; i < height; i += THREADS * 4 / width) {
         int r = i + threadIdx.x * 4 / width;
-        bool in = r < rows;
-        __pipeline_memcpy_async(&tile[r * pitch + c], in ? &src[(size_t)r * ld + c] : src, 16,
-                                in ? 0 : 16);
+        __pipeline_memcpy_async(&tile[r * pitch + c], &src[(size_t)(r < rows ? r : 0) * ld], 16);
     }
 }
 
+// `wide`: rows of A and B start on 16 bytes.
 static __device__ void load_slab(Slab *slab, int k0, int rows, int cols, int K, const float *A,
                                  int lda, const float *B, int ldb, bool wide) {
     if (k0 >= K)
         return; // nothing is left to copy
     A += k0;
     B += (size_t)k0 * ldb;
-    if (wide && K - k0 >= BK && cols >= BN) {
-        load_tile16(slab->A[0], BK + PAD_A, BM, BK, A, lda, rows);
-        load_tile16(slab->B[0], BN + PAD_B, BK, BN, B, ldb, K - k0);
+    if (wide && K - k0 >= BK && (cols >= BN || cols % 4 == 0)) {
+        load_tile16(slab->A[0], BK + PAD_A, BM, BK, A, lda, rows, BK);
+        load_tile16(slab->B[0], BN + PAD_B, BK, BN, B, ldb, BK, cols);
     } else {
         load_tile(slab->A[0], BK + PAD_A, BM, BK, A, lda, rows, K - k0);
         load_tile(slab->B[0], BN + PAD_B, BK, BN, B, ldb, K - k0, cols);
@@ -100,22 +103,26 @@ static __device__ void multiply(FragmentC acc[TM][TN], const Slab *slab, int row
     }
 }
 
+// Through shared memory: which lane holds which element of a fragment is not specified, and C may end
+// inside one. `patch` is the warp's own.
 static __device__ void store(FragmentC acc[TM][TN], float *patch, float *C, int ldc, int rows,
                              int cols, int row, int col) {
+#pragma unroll
     for (int i = 0; i < TM; i++)
+#pragma unroll
         for (int j = 0; j < TN; j++) {
             nvcuda::wmma::store_matrix_sync(patch, acc[i][j], WN, nvcuda::wmma::mem_row_major);
-            __syncwarp(); // the fragment is in the patch before other lanes read it
+            __syncwarp(); // the patch is complete before any lane reads it
             for (int e = threadIdx.x % 32; e < WM * WN; e += 32) {
                 int r = row + i * WM + e / WN, c = col + j * WN + e % WN;
-                if (r < rows && c < cols)
+                if (r < rows && c < cols) // the tile may overhang C
                     C[(size_t)r * ldc + c] = patch[e];
             }
-            __syncwarp(); // every lane has read the patch before the next fragment overwrites it
+            __syncwarp(); // every lane has read the patch before any overwrites it
         }
 }
 
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(THREADS, BLOCKS)
     gemm_kernel(int M, int N, int K, const float *A, int lda, const float *B, int ldb, float *C,
                 int ldc, bool wide) {
     extern __shared__ __align__(128) float smem[];
@@ -124,10 +131,9 @@ static __global__ void __launch_bounds__(THREADS)
     // A one-dimensional grid, because gridDim.y and gridDim.z stop at 65535 and gridDim.x does not.
     int tiles_n = (N + BN - 1) / BN;
     int row0 = blockIdx.x / tiles_n * BM, col0 = blockIdx.x % tiles_n * BN;
-    int rows = M - row0, cols = N - col0; // left of the matrix, from this block's corner on
+    int rows = M - row0, cols = N - col0; // left of C, from this block's corner on
     int warp = threadIdx.x / 32;
-    int row = warp / WARPS_N * TM * WM;
-    int col = warp % WARPS_N * TN * WN;
+    int row = warp / WARPS_N * TM * WM, col = warp % WARPS_N * TN * WN; // of the warp, in the tile
     FragmentC acc[TM][TN];
     for (int i = 0; i < TM; i++)
         for (int j = 0; j < TN; j++)
@@ -138,9 +144,9 @@ static __global__ void __launch_bounds__(THREADS)
     C += (size_t)row0 * ldc + col0;
     load_slab(&slab[0], 0, rows, cols, K, A, lda, B, ldb, wide);
     for (int k0 = 0, buf = 0; k0 < K; k0 += BK, buf ^= 1) {
-        __pipeline_wait_prior(0); // this thread's copies have landed
-        // One barrier guards both hazards: everybody's copies to slab[buf] have landed, and everybody
-        // has read slab[buf ^ 1], in the trip before, so that it may be overwritten.
+        __pipeline_wait_prior(0); // this thread's copies to slab[buf] have landed
+        // One barrier serves two hazards: everybody's copies to slab[buf] have landed before any thread
+        // reads it, and everybody has read slab[buf ^ 1], a trip ago, before any copy overwrites it.
         __syncthreads();
         load_slab(&slab[buf ^ 1], k0 + BK, rows, cols, K, A, lda, B, ldb, wide);
         multiply(acc, &slab[buf], row, col);
@@ -150,12 +156,12 @@ static __global__ void __launch_bounds__(THREADS)
 
 cudaError_t gemm(int M, int N, int K, const float *A, int lda, const float *B, int ldb, float *C,
                  int ldc, cudaStream_t stream) {
-    if (M == 0 || N == 0)
+    if (M == 0 || N == 0) // a grid without blocks would be an error
         return cudaSuccess;
+    unsigned blocks = (unsigned)((M + BM - 1) / BM) * (unsigned)((N + BN - 1) / BN);
     bool wide = lda % 4 == 0 && ldb % 4 == 0 && ((uintptr_t)A | (uintptr_t)B) % 16 == 0;
     step_path(wide ? "16-byte copies" : "4-byte copies");
-    unsigned blocks = (unsigned)((M + BM - 1) / BM) * (unsigned)((N + BN - 1) / BN);
-    size_t bytes = STAGES * sizeof(Slab);
+    size_t bytes = STAGES * sizeof(Slab); // above 48 KB only for who asks
     cudaError_t error =
         cudaFuncSetAttribute(gemm_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
     if (error != cudaSuccess)

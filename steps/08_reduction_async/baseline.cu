@@ -1,21 +1,22 @@
-// A sum is all streaming: enough 16-byte loads in flight are all that it takes, once the order is set.
+// A sum is nothing but streaming: all that it takes is enough 16-byte loads on their way.
 //
-// Order of summation, the same in every run and on every GPU: the 16-byte pieces of x, from its first
-// aligned element on, are dealt in tiles of TILE pieces to BLOCKS blocks in turn, and a tile's pieces
-// to the THREADS threads of the block in turn. A thread keeps four sums, one for each element of a
-// piece, in ascending order of address, and ends with (s0 + s1) + (s2 + s3). The up to three elements
-// before the first piece, then the up to three after the last, go to threads 0 to 2 of block 0. Lanes
-// are summed in pairs at distance 16, 8, 4, 2, 1, then warps likewise, and then the blocks' sums: b,
-// b + THREADS, ... to thread b of the last block to finish, and its threads as before.
+// Order of summation, the same in every run and on every GPU: from its first element on a 128-byte
+// line, x is dealt in 16-byte pieces, TILE of them to each of BLOCKS blocks in turn, and a tile's
+// pieces to the block's THREADS threads in turn. A thread keeps four sums, one for each element of
+// a piece, in ascending order of address, and ends with (s0 + s1) + (s2 + s3). The up to 31
+// elements before the first piece, then the up to three after the last, go to block 0, one to a
+// thread. Lanes are summed in pairs at distance 16, 8, 4, 2, 1, then warps likewise, and then the
+// blocks' sums: b, b + THREADS, ... to thread b of the last block to finish, its threads as before.
 #include "reduce.h"
 #include <stdint.h>
 
 enum {
-    THREADS = 512,
+    THREADS = 128,
     WARPS = THREADS / 32,
-    LOADS = 4,              // pieces of a tile that a thread loads before it adds the first
-    TILE = THREADS * LOADS, // pieces
-    BLOCKS = 528,           // a constant: the order of summation must not depend on the GPU
+    LOADS = 16,                   // pieces of a tile that a thread loads before it adds the first
+    TILE = THREADS * LOADS,       // pieces
+    BLOCKS_PER_SM = 3,            // 96 KB of loads on their way; a fourth adds nothing
+    BLOCKS = 132 * BLOCKS_PER_SM, // a constant: the order of summation must not depend on the GPU
 };
 
 static_assert(WARPS <= 32, "one warp adds up the sums of all warps");
@@ -25,12 +26,17 @@ struct partials {
     float partial[BLOCKS]; // by block
 };
 
+// The pieces of a tile from this thread's first on; its next ones follow THREADS apart.
+static __device__ long long pieces_left(size_t pieces, size_t tile) {
+    return (long long)(pieces - tile * TILE) - threadIdx.x;
+}
+
 static __device__ void load_tile(float4 piece[LOADS], const float4 *x, size_t pieces, size_t tile) {
+    const long long left = pieces_left(pieces, tile);
+    x += tile * TILE + threadIdx.x;
 #pragma unroll
-    for (int i = 0; i < LOADS; i++) {
-        const size_t p = tile * TILE + i * THREADS + threadIdx.x;
-        piece[i] = p < pieces ? __ldcs(&x[p]) : make_float4(0, 0, 0, 0);
-    }
+    for (int i = 0; i < LOADS; i++)
+        piece[i] = i * THREADS < left ? x[i * THREADS] : make_float4(0, 0, 0, 0);
 }
 
 static __device__ void add_tile(float4 *sum, const float4 piece[LOADS]) {
@@ -61,7 +67,7 @@ static __device__ float block_sum(float sum) {
     return threadIdx.x < 32 ? warp_sum(threadIdx.x < WARPS ? of_warp[threadIdx.x] : 0) : 0;
 }
 
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     reduce_kernel(size_t n, const float *x, size_t head, float *sum, partials *ws) {
     __shared__ bool last;
     const float4 *body = (const float4 *)(x + head);
@@ -110,7 +116,7 @@ extern "C" cudaError_t reduce(size_t n, const float *x, float *sum, void *worksp
         return cudaMemsetAsync(sum, 0, sizeof *sum, stream);
 
     partials *ws = (partials *)workspace;
-    const size_t to_aligned = (16 - (uintptr_t)x % 16) % 16 / 4;
+    const size_t to_aligned = (128 - (uintptr_t)x % 128) % 128 / 4;
     const size_t head = to_aligned < n ? to_aligned : n;
     const size_t tiles = (n / 4 + TILE - 1) / TILE;
     const unsigned busy = tiles < BLOCKS ? (unsigned)tiles : (unsigned)BLOCKS;

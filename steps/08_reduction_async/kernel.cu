@@ -1,39 +1,49 @@
 // Asynchronous copies do not make a sum faster: streaming is all its work, so they hide nothing.
 //
-// Order of summation, the same in every run and on every GPU: the 16-byte pieces of x, from its first
-// aligned element on, are dealt in tiles of TILE pieces to BLOCKS blocks in turn, and a tile's pieces
-// to the THREADS threads of the block in turn. A thread keeps four sums, one for each element of a
-// piece, in ascending order of address, and ends with (s0 + s1) + (s2 + s3). The up to three elements
-// before the first piece, then the up to three after the last, go to threads 0 to 2 of block 0. Lanes
-// are summed in pairs at distance 16, 8, 4, 2, 1, then warps likewise, and then the blocks' sums: b,
-// b + THREADS, ... to thread b of the last block to finish, and its threads as before.
+// Order of summation, the same in every run and on every GPU: from its first element on a 128-byte
+// line, x is dealt in 16-byte pieces, TILE of them to each of BLOCKS blocks in turn, and a tile's
+// pieces to the block's THREADS threads in turn. A thread keeps four sums, one for each element of
+// a piece, in ascending order of address, and ends with (s0 + s1) + (s2 + s3). The up to 31
+// elements before the first piece, then the up to three after the last, go to block 0, one to a
+// thread. Lanes are summed in pairs at distance 16, 8, 4, 2, 1, then warps likewise, and then the
+// blocks' sums: b, b + THREADS, ... to thread b of the last block to finish, its threads as before.
 #include "reduce.h"
 #include <stdint.h>
 #include <cuda_pipeline.h>
 
 enum {
-    THREADS = 512,
+    THREADS = 128,
     WARPS = THREADS / 32,
-    LOADS = 4,              // pieces of a tile that a thread loads before it adds the first
-    TILE = THREADS * LOADS, // pieces
-    STAGES = 2,             // tiles of a block that are on their way at any time
-    BLOCKS = 528,           // a constant: the order of summation must not depend on the GPU
+    LOADS = 16,                   // pieces of a tile that a thread loads before it adds the first
+    TILE = THREADS * LOADS,       // pieces
+    STAGES = 2,                   // tiles of a block that are on their way at any time
+    BLOCKS_PER_SM = 3,            // 192 KB of copies on their way; there is no room for a fourth
+    BLOCKS = 132 * BLOCKS_PER_SM, // a constant: the order of summation must not depend on the GPU
 };
 
 static_assert(WARPS <= 32, "one warp adds up the sums of all warps");
-static_assert(STAGES * TILE * 16 <= 227 * 1024, "the ring must fit in shared memory");
+static_assert(BLOCKS_PER_SM * (STAGES * TILE * 16 + 2048) <= 228 * 1024, "an SM's shared memory");
 
 struct partials {
     unsigned finished;     // blocks whose partial sum stands
     float partial[BLOCKS]; // by block
 };
 
-static __device__ void copy_tile(float4 stage[TILE], const float4 *x, size_t pieces, size_t tile) {
+// The pieces of a tile from this thread's first on; its next ones follow THREADS apart.
+static __device__ long long pieces_left(size_t pieces, size_t tile) {
+    return (long long)(pieces - tile * TILE) - threadIdx.x;
+}
+
+// Outside, it copies nothing and clears the piece; `aligned` is any aligned address to name then.
+static __device__ void copy_tile(float4 stage[TILE], const float4 *x, size_t pieces, size_t tile,
+                                 const void *aligned) {
+    const long long left = pieces_left(pieces, tile);
+    x += tile * TILE + threadIdx.x;
 #pragma unroll
     for (int i = 0; i < LOADS; i++) {
-        const size_t p = tile * TILE + i * THREADS + threadIdx.x;
-        const bool in = p < pieces;
-        __pipeline_memcpy_async(&stage[i * THREADS + threadIdx.x], &x[in ? p : 0], 16, in ? 0 : 16);
+        const bool inside = i * THREADS < left;
+        __pipeline_memcpy_async(&stage[i * THREADS + threadIdx.x],
+                                inside ? &x[i * THREADS] : aligned, 16, inside ? 0 : 16);
     }
     __pipeline_commit();
 }
@@ -72,7 +82,7 @@ static __device__ float block_sum(float sum) {
     return threadIdx.x < 32 ? warp_sum(threadIdx.x < WARPS ? of_warp[threadIdx.x] : 0) : 0;
 }
 
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     reduce_kernel(size_t n, const float *x, size_t head, float *sum, partials *ws) {
     extern __shared__ float4 smem[]; // [STAGES][TILE]
     __shared__ bool last;
@@ -82,7 +92,7 @@ static __global__ void __launch_bounds__(THREADS)
 
     float4 acc = make_float4(0, 0, 0, 0);
     for (int s = 0; s < STAGES; s++)
-        copy_tile(&smem[s * TILE], body, pieces, blockIdx.x + (size_t)s * gridDim.x);
+        copy_tile(&smem[s * TILE], body, pieces, blockIdx.x + (size_t)s * gridDim.x, ws);
     int buf = 0;
     for (size_t tile = blockIdx.x; tile * TILE < pieces; tile += gridDim.x) {
         float4 piece[LOADS];
@@ -91,10 +101,9 @@ static __global__ void __launch_bounds__(THREADS)
         __pipeline_wait_prior(STAGES - 1);
         load_tile(piece, &smem[buf * TILE]);
         add_tile(&acc, piece);
-        copy_tile(&smem[buf * TILE], body, pieces, tile + (size_t)STAGES * gridDim.x);
+        copy_tile(&smem[buf * TILE], body, pieces, tile + (size_t)STAGES * gridDim.x, ws);
         buf = (buf + 1) % STAGES;
     }
-
     __pipeline_wait_prior(0); // the last groups were zero-filled: no copy may outlive its thread
 
     float part = (acc.x + acc.y) + (acc.z + acc.w);
@@ -132,7 +141,7 @@ extern "C" cudaError_t reduce(size_t n, const float *x, float *sum, void *worksp
         return cudaMemsetAsync(sum, 0, sizeof *sum, stream);
 
     partials *ws = (partials *)workspace;
-    const size_t to_aligned = (16 - (uintptr_t)x % 16) % 16 / 4;
+    const size_t to_aligned = (128 - (uintptr_t)x % 128) % 128 / 4;
     const size_t head = to_aligned < n ? to_aligned : n;
     const size_t tiles = (n / 4 + TILE - 1) / TILE;
     const unsigned busy = tiles < BLOCKS ? (unsigned)tiles : (unsigned)BLOCKS;
