@@ -1,6 +1,6 @@
 // 02_cache: a thread computes 8 x 8 elements, straight from global memory, so that 16 loads feed 64
-// multiply-adds. It leans on L1, where the loads of a block overlap, and it fails on waiting: a loaded
-// value goes into a register at once, so that only unrolling lets the next loads start early.
+// multiply-adds. It leans on L1, where the loads of a block overlap. It fails on waiting: loads end
+// in registers, and those, full of accumulators, have room for a few k ahead only.
 #include "gemm.h"
 
 enum {
@@ -10,7 +10,8 @@ enum {
     LANES_N = 32,      // the 32 lanes of a warp are neighbours in a row
     BM = LANES_M * TM, // rows of C a block computes
     BN = LANES_N * TN, // columns of C a block computes
-    THREADS = LANES_M * LANES_N
+    THREADS = LANES_M * LANES_N,
+    BLOCKS = 3 // wanted on a multiprocessor: 168 registers a thread, so that loads of four k fit
 };
 static_assert(THREADS % 32 == 0 && THREADS <= 1024, "whole warps, and no more than a block holds");
 
@@ -36,7 +37,7 @@ static __device__ void store(float acc[TM][TN], int rows, int cols, float *C, in
                 C[(size_t)i * ldc + j * LANES_N] = acc[i][j];
 }
 
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(THREADS, BLOCKS)
     gemm_kernel(int M, int N, int K, const float *A, int lda, const float *B, int ldb, float *C,
                 int ldc) {
     // A one-dimensional grid, because gridDim.y and gridDim.z stop at 65535 and gridDim.x does not.

@@ -1,5 +1,5 @@
-// 03_tiled: the block copies a slab of A and a slab of B to shared memory, and every thread reads its
-// row and its column from there. It fails to gain: each multiply-add still needs two loads. Shared
+// 03_tiled: the block copies a slab of A and of B to shared memory, and every thread reads its row
+// and its column from there. It fails to gain: each multiply-add still needs two loads. Shared
 // memory spares global traffic; what limits 01_naive is the number of loads.
 #include "gemm.h"
 
@@ -18,8 +18,7 @@ typedef struct {
 } Slab;
 static_assert(sizeof(Slab) <= 48 * 1024, "static shared memory");
 
-// Copies a height x width tile to shared memory. `rows` x `cols` elements of the matrix are left from
-// src on; the tile is zero beyond them.
+// Copies a height x width tile to shared memory: zero beyond the rows x cols left of the matrix.
 static __device__ void load_tile(float *tile, int pitch, int height, int width, const float *src,
                                  int ld, int rows, int cols) {
     int c = threadIdx.x % width;
@@ -54,7 +53,6 @@ static __global__ void __launch_bounds__(THREADS)
 
     A += (size_t)row0 * lda;
     B += col0;
-    C += (size_t)row0 * ldc + col0;
     for (int k0 = 0; k0 < K; k0 += BK) {
         load_slab(&slab, k0, rows, cols, K, A, lda, B, ldb);
         __syncthreads(); // the slab is complete before any thread reads it
@@ -62,7 +60,7 @@ static __global__ void __launch_bounds__(THREADS)
         __syncthreads(); // every thread has read the slab before any overwrites it
     }
     if (row < rows && col < cols) // the tile may overhang C
-        C[(size_t)row * ldc + col] = acc;
+        C[(size_t)(row0 + row) * ldc + col0 + col] = acc;
 }
 
 cudaError_t gemm(int M, int N, int K, const float *A, int lda, const float *B, int ldb, float *C,

@@ -1,7 +1,6 @@
 // 04_regblock: a thread computes 8 x 8 elements, so that 16 floats from shared memory feed 64
 // multiply-adds in registers: this is the lever that 03_tiled lacks. What it fails at is waiting: a
 // slab travels through registers while its block, at the barrier, multiplies nothing.
-#include <stdint.h>
 #include "gemm.h"
 
 enum {
@@ -30,8 +29,7 @@ typedef struct {
 } Slab;
 static_assert(STAGES * sizeof(Slab) <= 99 * 1024, "what every GPU since sm_80 grants a block");
 
-// Copies a height x width tile to shared memory. `rows` x `cols` elements of the matrix are left from
-// src on; the tile is zero beyond them.
+// Copies a height x width tile to shared memory: zero beyond the rows x cols left of the matrix.
 static __device__ void load_tile(float *tile, int pitch, int height, int width, const float *src,
                                  int ld, int rows, int cols) {
     int c = threadIdx.x % width;
@@ -42,8 +40,8 @@ static __device__ void load_tile(float *tile, int pitch, int height, int width, 
     }
 }
 
-// The same, 16 bytes at a time, where no vector straddles an edge and K does not end in the tile. What
-// lies beyond the last row or column repeats the first: it reaches only elements that C lacks.
+// The same, 16 bytes at a time, where no vector straddles an edge and K does not end in the tile.
+// What lies beyond the last row or column repeats the first: only elements that C lacks take it in.
 static __device__ void load_tile16(float *tile, int pitch, int height, int width, const float *src,
                                    int ld, int rows, int cols) {
     int c = threadIdx.x * 4 % width;
@@ -54,7 +52,6 @@ static __device__ void load_tile16(float *tile, int pitch, int height, int width
     }
 }
 
-// `wide`: rows of A and B start on 16 bytes.
 static __device__ void load_slab(Slab *slab, int k0, int rows, int cols, int K, const float *A,
                                  int lda, const float *B, int ldb, bool wide) {
     A += k0;
@@ -68,14 +65,10 @@ static __device__ void load_slab(Slab *slab, int k0, int rows, int cols, int K, 
     }
 }
 
-static __device__ void read_b(float4 b[TN / 4], const Slab *slab, int k, int col) {
-    for (int j = 0; j < TN / 4; j++)
-        b[j] = *(const float4 *)&slab->B[k][col + j * LANES_N * 4];
-}
-
 static __device__ void multiply(float acc[TM][TN], const Slab *slab, int row, int col) {
     float4 b[2][TN / 4]; // the row of B in use, and the next one on its way
-    read_b(b[0], slab, 0, col);
+    for (int j = 0; j < TN / 4; j++)
+        b[0][j] = *(const float4 *)&slab->B[0][col + j * LANES_N * 4];
 #pragma unroll 2
     for (int k = 0; k < BK; k += 4) {
         float4 a[TM]; // four columns of A
@@ -83,7 +76,9 @@ static __device__ void multiply(float acc[TM][TN], const Slab *slab, int row, in
             a[i] = *(const float4 *)&slab->A[row + i * LANES_M][k];
         for (int kk = 0; kk < 4; kk++) {
             if (k + kk + 1 < BK)
-                read_b(b[(kk + 1) % 2], slab, k + kk + 1, col);
+                for (int j = 0; j < TN / 4; j++)
+                    b[(kk + 1) % 2][j] =
+                        *(const float4 *)&slab->B[k + kk + 1][col + j * LANES_N * 4];
             for (int i = 0; i < TM; i++)
                 for (int j = 0; j < TN; j++)
                     acc[i][j] += ((const float *)&a[i])[kk] * ((const float *)b[kk % 2])[j];
@@ -110,7 +105,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     int tiles_n = (N + BN - 1) / BN;
     int row0 = blockIdx.x / tiles_n * BM, col0 = blockIdx.x % tiles_n * BN;
     int rows = M - row0, cols = N - col0; // left of C, from this block's corner on
-    // Lanes 2 by 2 rather than row by row: 16-byte reads of A and of B then take two cycles, not four.
+    // Lanes two by two rather than row by row: a 16-byte read then takes two cycles, not four.
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     int row = warp / WARPS_N * LANES_M * TM + lane / (2 * LANES_N) * 2 + lane % 2;
     int col = warp % WARPS_N * LANES_N * TN + lane / 2 % LANES_N * 4;
@@ -118,14 +113,13 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
 
     A += (size_t)row0 * lda;
     B += col0;
-    C += (size_t)row0 * ldc + col0;
     for (int k0 = 0; k0 < K; k0 += BK) {
         load_slab(slab, k0, rows, cols, K, A, lda, B, ldb, wide);
         __syncthreads(); // the slab is complete before any thread reads it
         multiply(acc, slab, row, col);
         __syncthreads(); // every thread has read the slab before any overwrites it
     }
-    store(acc, C, ldc, rows, cols, row, col);
+    store(acc, C + (size_t)row0 * ldc + col0, ldc, rows, cols, row, col);
 }
 
 cudaError_t gemm(int M, int N, int K, const float *A, int lda, const float *B, int ldb, float *C,
@@ -133,7 +127,7 @@ cudaError_t gemm(int M, int N, int K, const float *A, int lda, const float *B, i
     if (M == 0 || N == 0) // a grid without blocks would be an error
         return cudaSuccess;
     unsigned blocks = (unsigned)((M + BM - 1) / BM) * (unsigned)((N + BN - 1) / BN);
-    bool wide = lda % 4 == 0 && ldb % 4 == 0 && ((uintptr_t)A | (uintptr_t)B) % 16 == 0;
+    bool wide = lda % 4 == 0 && ldb % 4 == 0 && ((size_t)A | (size_t)B) % 16 == 0;
     step_path(wide ? "16-byte copies" : "4-byte copies");
     size_t bytes = STAGES * sizeof(Slab); // above 48 KB only for who asks
     cudaError_t error =

@@ -2,47 +2,38 @@
 // registers, while the Tensor Cores multiply this one.
 #include <cuda_pipeline.h>
 #include <mma.h>
-#include <stdint.h>
 #include "gemm.h"
+using namespace nvcuda;
 
 enum {
     BM = 128,   // rows of C a block computes
     BN = 64,    // columns of C a block computes
     BK = 16,    // depth of a slab
     STAGES = 2, // slabs in shared memory
-    WM = 16,    // a fragment of C is WM x WN and sums WK products at a time
-    WN = 16,
-    WK = 8,
+    F = 16,     // rows and columns of C in a fragment
+    FK = 8,     // products that one instruction adds to each
     WARPS_M = 2,
     WARPS_N = 1,
-    TM = BM / WARPS_M / WM, // a warp computes TM x TN fragments
-    TN = BN / WARPS_N / WN,
+    TM = BM / WARPS_M / F, // a warp computes TM x TN fragments
+    TN = BN / WARPS_N / F,
     THREADS = WARPS_M * WARPS_N * 32,
     BLOCKS = 4, // wanted on a multiprocessor: 255 registers a thread
-    PAD_A = 0,
-    PAD_B = 8 // floats after a row of B: the 4 x 8 elements that a warp reads lie in 32 banks
+    PAD_B = 8   // floats after a row of B: the 4 x 8 elements that a warp reads lie in 32 banks
 };
-static_assert(BM % (WARPS_M * WM) == 0 && BN % (WARPS_N * WN) == 0, "the warps cover the tile");
-static_assert(BK % WK == 0 && PAD_A % 4 == 0 && PAD_B % 4 == 0, "rows of whole 16-byte vectors");
+static_assert(BM % (WARPS_M * F) == 0 && BN % (WARPS_N * F) == 0, "the warps cover the tile");
+static_assert(BK % FK == 0 && PAD_B % 4 == 0, "whole fragments, rows of 16-byte vectors");
 static_assert(THREADS % BK == 0 && THREADS % BN == 0, "threads load whole rows of a tile");
 static_assert(BM % (THREADS * 4 / BK) == 0 && BK % (THREADS * 4 / BN) == 0, "and all of them");
-
-typedef nvcuda::wmma::fragment<nvcuda::wmma::matrix_a, WM, WN, WK, nvcuda::wmma::precision::tf32,
-                               nvcuda::wmma::row_major>
-    FragmentA;
-typedef nvcuda::wmma::fragment<nvcuda::wmma::matrix_b, WM, WN, WK, nvcuda::wmma::precision::tf32,
-                               nvcuda::wmma::row_major>
-    FragmentB;
-typedef nvcuda::wmma::fragment<nvcuda::wmma::accumulator, WM, WN, WK, float> FragmentC;
-
+typedef wmma::fragment<wmma::matrix_a, F, F, FK, wmma::precision::tf32, wmma::row_major> FragA;
+typedef wmma::fragment<wmma::matrix_b, F, F, FK, wmma::precision::tf32, wmma::row_major> FragB;
+typedef wmma::fragment<wmma::accumulator, F, F, FK, float> FragC;
 typedef struct {
-    float A[BM][BK + PAD_A];
+    float A[BM][BK]; // padding would spare reads bank conflicts, and give more to the copies
     float B[BK][BN + PAD_B];
 } Slab;
-static_assert(STAGES * sizeof(Slab) <= 99 * 1024, "what every GPU since sm_80 grants a block");
+static_assert(STAGES * sizeof(Slab) <= 46 * 1024, "beside the patches, 48 KB at most");
 
-// Copies a height x width tile to shared memory. `rows` x `cols` elements of the matrix are left from
-// src on; the tile is zero beyond them.
+// Copies a height x width tile to shared memory: zero beyond the rows x cols left of the matrix.
 static __device__ void load_tile(float *tile, int pitch, int height, int width, const float *src,
                                  int ld, int rows, int cols) {
     int c = threadIdx.x % width;
@@ -54,8 +45,8 @@ static __device__ void load_tile(float *tile, int pitch, int height, int width, 
     }
 }
 
-// The same, 16 bytes at a time, where no vector straddles an edge and K does not end in the tile. What
-// lies beyond the last row or column repeats the first: it reaches only elements that C lacks.
+// The same, 16 bytes at a time, where no vector straddles an edge and K does not end in the tile.
+// What lies beyond the last row or column repeats the first: only elements that C lacks take it in.
 static __device__ void load_tile16(float *tile, int pitch, int height, int width, const float *src,
                                    int ld, int rows, int cols) {
     int c = threadIdx.x * 4 % width;
@@ -66,7 +57,6 @@ static __device__ void load_tile16(float *tile, int pitch, int height, int width
     }
 }
 
-// `wide`: rows of A and B start on 16 bytes.
 static __device__ void load_slab(Slab *slab, int k0, int rows, int cols, int K, const float *A,
                                  int lda, const float *B, int ldb, bool wide) {
     if (k0 >= K)
@@ -74,52 +64,49 @@ static __device__ void load_slab(Slab *slab, int k0, int rows, int cols, int K, 
     A += k0;
     B += (size_t)k0 * ldb;
     if (wide && K - k0 >= BK && (cols >= BN || cols % 4 == 0)) {
-        load_tile16(slab->A[0], BK + PAD_A, BM, BK, A, lda, rows, BK);
+        load_tile16(slab->A[0], BK, BM, BK, A, lda, rows, BK);
         load_tile16(slab->B[0], BN + PAD_B, BK, BN, B, ldb, BK, cols);
     } else {
-        load_tile(slab->A[0], BK + PAD_A, BM, BK, A, lda, rows, K - k0);
+        load_tile(slab->A[0], BK, BM, BK, A, lda, rows, K - k0);
         load_tile(slab->B[0], BN + PAD_B, BK, BN, B, ldb, K - k0, cols);
     }
     __pipeline_commit();
 }
 
-static __device__ void multiply(FragmentC acc[TM][TN], const Slab *slab, int row, int col) {
-    for (int k = 0; k < BK; k += WK) {
-        FragmentA a[TM];
-        FragmentB b[TN];
+static __device__ void multiply(FragC acc[TM][TN], const Slab *slab, int row, int col) {
+    for (int k = 0; k < BK; k += FK) {
+        FragA a[TM];
+        FragB b[TN];
         for (int i = 0; i < TM; i++) {
-            nvcuda::wmma::load_matrix_sync(a[i], &slab->A[row + i * WM][k], BK + PAD_A);
+            wmma::load_matrix_sync(a[i], &slab->A[row + i * F][k], BK);
             for (int e = 0; e < a[i].num_elements; e++)
-                a[i].x[e] = nvcuda::wmma::__float_to_tf32(a[i].x[e]);
+                a[i].x[e] = wmma::__float_to_tf32(a[i].x[e]);
         }
         for (int j = 0; j < TN; j++) {
-            nvcuda::wmma::load_matrix_sync(b[j], &slab->B[k][col + j * WN], BN + PAD_B);
+            wmma::load_matrix_sync(b[j], &slab->B[k][col + j * F], BN + PAD_B);
             for (int e = 0; e < b[j].num_elements; e++)
-                b[j].x[e] = nvcuda::wmma::__float_to_tf32(b[j].x[e]);
+                b[j].x[e] = wmma::__float_to_tf32(b[j].x[e]);
         }
         for (int i = 0; i < TM; i++)
             for (int j = 0; j < TN; j++)
-                nvcuda::wmma::mma_sync(acc[i][j], a[i], b[j], acc[i][j]);
+                wmma::mma_sync(acc[i][j], a[i], b[j], acc[i][j]);
     }
 }
 
-// Through shared memory: which lane holds which element of a fragment is not specified, and C may end
-// inside one. `patch` is the warp's own.
-static __device__ void store(FragmentC acc[TM][TN], float *patch, float *C, int ldc, int rows,
-                             int cols, int row, int col) {
+// By way of the warp's own patch of shared memory: which lane holds what is not specified.
+static __device__ void store(FragC acc[TM][TN], float *patch, float *C, int ldc, int rows, int cols,
+                             int row, int col) {
 #pragma unroll
-    for (int i = 0; i < TM; i++)
-#pragma unroll
-        for (int j = 0; j < TN; j++) {
-            nvcuda::wmma::store_matrix_sync(patch, acc[i][j], WN, nvcuda::wmma::mem_row_major);
-            __syncwarp(); // the patch is complete before any lane reads it
-            for (int e = threadIdx.x % 32; e < WM * WN; e += 32) {
-                int r = row + i * WM + e / WN, c = col + j * WN + e % WN;
-                if (r < rows && c < cols) // the tile may overhang C
-                    C[(size_t)r * ldc + c] = patch[e];
-            }
-            __syncwarp(); // every lane has read the patch before any overwrites it
+    for (int f = 0; f < TM * TN; f++) {
+        wmma::store_matrix_sync(patch, acc[f / TN][f % TN], F, wmma::mem_row_major);
+        __syncwarp(); // the patch is complete before any lane reads it
+        for (int e = threadIdx.x % 32; e < F * F; e += 32) {
+            int r = row + f / TN * F + e / F, c = col + f % TN * F + e % F;
+            if (r < rows && c < cols) // the tile may overhang C
+                C[(size_t)r * ldc + c] = patch[e];
         }
+        __syncwarp(); // every lane has read the patch before any overwrites it
+    }
 }
 
 static __global__ void __launch_bounds__(THREADS, BLOCKS)
@@ -127,31 +114,27 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
                 int ldc, bool wide) {
     extern __shared__ __align__(128) float smem[];
     Slab *slab = (Slab *)smem;
-    __shared__ __align__(128) float patch[WARPS_M * WARPS_N][WM * WN];
+    __shared__ __align__(128) float patch[WARPS_M * WARPS_N][F * F];
     // A one-dimensional grid, because gridDim.y and gridDim.z stop at 65535 and gridDim.x does not.
     int tiles_n = (N + BN - 1) / BN;
     int row0 = blockIdx.x / tiles_n * BM, col0 = blockIdx.x % tiles_n * BN;
     int rows = M - row0, cols = N - col0; // left of C, from this block's corner on
-    int warp = threadIdx.x / 32;
-    int row = warp / WARPS_N * TM * WM, col = warp % WARPS_N * TN * WN; // of the warp, in the tile
-    FragmentC acc[TM][TN];
-    for (int i = 0; i < TM; i++)
-        for (int j = 0; j < TN; j++)
-            nvcuda::wmma::fill_fragment(acc[i][j], 0.0f);
-
+    int warp = threadIdx.x / 32, row = warp / WARPS_N * TM * F, col = warp % WARPS_N * TN * F;
+    FragC acc[TM][TN];
+    for (int f = 0; f < TM * TN; f++)
+        wmma::fill_fragment(acc[f / TN][f % TN], 0.0f);
     A += (size_t)row0 * lda;
     B += col0;
-    C += (size_t)row0 * ldc + col0;
     load_slab(&slab[0], 0, rows, cols, K, A, lda, B, ldb, wide);
     for (int k0 = 0, buf = 0; k0 < K; k0 += BK, buf ^= 1) {
         __pipeline_wait_prior(0); // this thread's copies to slab[buf] have landed
-        // One barrier serves two hazards: everybody's copies to slab[buf] have landed before any thread
-        // reads it, and everybody has read slab[buf ^ 1], a trip ago, before any copy overwrites it.
+        // One barrier for two hazards: all copies to slab[buf] have landed before any thread reads
+        // it, and all threads have read slab[buf ^ 1], a trip ago, before any copy overwrites it.
         __syncthreads();
         load_slab(&slab[buf ^ 1], k0 + BK, rows, cols, K, A, lda, B, ldb, wide);
         multiply(acc, &slab[buf], row, col);
     }
-    store(acc, patch[warp], C, ldc, rows, cols, row, col);
+    store(acc, patch[warp], C + (size_t)row0 * ldc + col0, ldc, rows, cols, row, col);
 }
 
 cudaError_t gemm(int M, int N, int K, const float *A, int lda, const float *B, int ldb, float *C,
@@ -159,13 +142,9 @@ cudaError_t gemm(int M, int N, int K, const float *A, int lda, const float *B, i
     if (M == 0 || N == 0) // a grid without blocks would be an error
         return cudaSuccess;
     unsigned blocks = (unsigned)((M + BM - 1) / BM) * (unsigned)((N + BN - 1) / BN);
-    bool wide = lda % 4 == 0 && ldb % 4 == 0 && ((uintptr_t)A | (uintptr_t)B) % 16 == 0;
+    bool wide = lda % 4 == 0 && ldb % 4 == 0 && ((size_t)A | (size_t)B) % 16 == 0;
     step_path(wide ? "16-byte copies" : "4-byte copies");
-    size_t bytes = STAGES * sizeof(Slab); // above 48 KB only for who asks
-    cudaError_t error =
-        cudaFuncSetAttribute(gemm_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
-    if (error != cudaSuccess)
-        return error;
+    size_t bytes = STAGES * sizeof(Slab);
     gemm_kernel<<<blocks, THREADS, bytes, stream>>>(M, N, K, A, lda, B, ldb, C, ldc, wide);
     return cudaGetLastError();
 }
