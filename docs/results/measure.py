@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+"""Measures all that docs/ shows, on the GPU of this machine, and writes it beside what other GPUs gave.
+
+  docs/results/measure.py --build build [--out docs/results] [PART ...]
+
+The parts, all by default; each writes OUT/<gpu>-<part>.csv:
+
+  ladder     every step at the shapes of the ladder
+  variants   every experiment of tests/variants beside its step, at the shapes book and square-4096
+  pad1       steps and experiments that are about rows without alignment, at book with --pad 1
+  timeline   when one block of 05_wmma and of 06_wmma_db loads, waits and multiplies
+  profile    hardware counters of every step, by ncu: at book and 256x128x256, or at 2^28 and 2^20
+  profile-variants   the same of every experiment, or of those that --only names, at book (not by default)
+
+The programs must have been built: cmake --build BUILD && cmake --build BUILD --target variants.
+"""
+import argparse
+import csv
+import datetime
+import glob
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+PARTS = ("ladder", "variants", "pad1", "timeline", "profile")
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+REASONS = ("barrier", "branch_resolving", "dispatch_stall", "drain", "lg_throttle", "long_scoreboard",
+           "math_pipe_throttle", "membar", "mio_throttle", "no_instruction", "not_selected",
+           "short_scoreboard", "sleeping", "wait")
+STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
+# Column: the metric that fills it, and a factor.
+COLUMNS = {
+    "us": ("gpu__time_duration.sum", 1e-3),
+    "dram_read_bytes": ("dram__bytes_read.sum", 1),
+    "dram_write_bytes": ("dram__bytes_write.sum", 1),
+    "l2_bytes": ("lts__t_sectors.sum", 32),
+    "l2_to_sm_bytes": ("l1tex__m_xbar2l1tex_read_bytes.sum", 1),
+    "tensor_pipe_pct": ("sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", 1),
+    "fma_pipe_pct": ("sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active", 1),
+    "lsu_data_pct": ("l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed", 1),
+    "issue_pct": ("smsp__issue_active.avg.pct_of_peak_sustained_active", 1),
+    "occupancy_pct": ("sm__warps_active.avg.pct_of_peak_sustained_active", 1),
+    "registers": ("launch__registers_per_thread", 1),
+    "shared_bytes_block": ("launch__shared_mem_per_block", 1),
+    "instructions": ("smsp__inst_executed.sum", 1),
+    "tensor_instructions": ("sm__inst_executed_pipe_tensor_op_hmma.sum", 1),
+    "load_sectors": ("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", 1),
+    "load_requests": ("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", 1),
+    "store_sectors": ("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", 1),
+    "store_requests": ("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", 1),
+    "copy_bypass_sectors": ("sm__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts_cache_bypass.sum", 1),
+    "copy_access_sectors": ("sm__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts_cache_access.sum", 1),
+    "copy_requests": ("sm__sass_l1tex_t_requests_pipe_lsu_mem_global_op_ldgsts.sum", 1),
+    "shared_load_wavefronts": ("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", 1),
+    "shared_store_wavefronts": ("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", 1),
+    "conflicts": ("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", 1),
+    "conflicts_load": ("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", 1),
+    "conflicts_store": ("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", 1),
+    "conflicts_copy": ("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ldgsts.sum", 1),
+}
+LIMITS = ["launch__occupancy_limit_" + what for what in ("blocks", "registers", "shared_mem", "warps")]
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def run(command, **options):
+    """Runs a program; says what it was and what it complained of if it failed."""
+    done = subprocess.run(command, capture_output=True, text=True, **options)
+    if done.returncode != 0:
+        say(f"{' '.join(command)}: exit status {done.returncode}\n{done.stderr.strip()}")
+    return done
+
+
+def gpu_facts():
+    query = run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"])
+    name, driver = query.stdout.splitlines()[0].split(", ")
+    return name, {"date": f"{datetime.date.today()}", "GPU": name, "driver": driver}
+
+
+def steps():
+    with open(f"{ROOT}/steps/steps.list", encoding="utf-8") as file:
+        return [line.split() for line in file if line.strip() and not line.startswith("#")]
+
+
+def variants():
+    return sorted(os.path.basename(p)[:-5] for p in glob.glob(f"{ROOT}/tests/variants/*.diff"))
+
+
+def write(path, facts, rows):
+    """Writes facts as comments, then the rows; keeps no half a file."""
+    if not rows:
+        say(f"{path}: nothing to write")
+        return
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        file.writelines(f"# {key}: {value}\n" for key, value in facts.items())
+        out = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
+        out.writeheader()
+        out.writerows(rows)
+    say(f"{path}: {len(rows)} rows")
+
+
+# ---- what the programs time themselves ----
+
+def ladder(build, prefix, part, *options):
+    done = subprocess.run([f"{build}/ladder", "--gpu", "--csv", f"{prefix}-{part}.csv", *options])
+    if done.returncode != 0:
+        say(f"ladder: exit status {done.returncode}")
+
+
+def pad1(build, prefix):
+    path, lines = f"{prefix}-pad1.csv", []
+    for name in ("05_wmma", "06_wmma_db", "06_branches", "07_fp32_db"):
+        done = run([f"{build}/gpu/{name}", "--shape", "book", "--pad", "1", "--csv", "-"])
+        lines += [l for l in done.stdout.splitlines() if l not in lines and (not lines or l[:1] != "#")]
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("\n".join(lines) + "\n")
+
+
+def timeline(build, prefix, facts):
+    """The stamps of the last run, as clocks since the first of them."""
+    rows, stamps = [], os.path.abspath(f"{prefix}-timeline.tmp")
+    for step in ("05_wmma", "06_wmma_db"):
+        done = run([f"{build}/gpu/{step[:2]}_timeline", "--shape", "book", "--samples", "5"],
+                   env=dict(os.environ, OVERLAP_TIMELINE=stamps))
+        if done.returncode != 0:
+            continue
+        with open(stamps, encoding="utf-8") as file:
+            trips = [[int(x) for x in line.split(",")] for line in file]
+        os.remove(stamps)
+        for trip, *clocks in trips:
+            rows.append(dict(step=step, trip=trip, **{f"clock_{i}": c - trips[0][1] for i, c in enumerate(clocks)}))
+    write(f"{prefix}-timeline.csv", facts, rows)
+
+
+# ---- hardware counters ----
+
+def number(text):
+    try:
+        return float(text.replace(",", ""))
+    except ValueError:
+        return None
+
+
+def short(value, factor):
+    if value is None:
+        return ""
+    value *= factor
+    return f"{value:.0f}" if value >= 1000 or value == int(value) else f"{value:.2f}"
+
+
+def counters(program, track, options):
+    """Every launch of the program's kernel: the values of the metrics."""
+    metrics = [m for m, _ in COLUMNS.values()] + [STALL.format(r) for r in REASONS] + LIMITS
+    for _ in range(2):
+        with tempfile.NamedTemporaryFile("r", suffix=".csv") as log:
+            run(["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-units", "base",
+                 "--log-file", log.name, "--force-overwrite", "-k", f"regex:^{track}_kernel",
+                 "--metrics", ",".join(metrics), program, *options])
+            with open(log.name, encoding="utf-8") as file:
+                lines = file.read().splitlines()
+        start = [i for i, line in enumerate(lines) if line.startswith('"ID"')]
+        if start:
+            return [row for row in csv.DictReader(lines[start[0]:]) if row["ID"]]  # the first holds the units
+        errors = "\n".join(line for line in lines if "ERROR" in line)
+        say(f"{program}: {errors}")
+        metrics = [m for m in metrics if m not in errors]  # that this GPU or this ncu lacks
+    return []
+
+
+def profile_row(name, kernel, shape, launch):
+    row = {"step": name, "kernel": kernel, "shape": shape}
+    for column, (metric, factor) in COLUMNS.items():
+        row[column] = short(number(launch.get(metric, "")), factor)
+    row["grid"] = launch.get("launch__grid_size") or launch.get("Grid Size", "")
+    limits = [v for v in (number(launch.get(limit, "")) for limit in LIMITS) if v]
+    row["blocks_per_sm"] = f"{min(limits):.0f}" if limits else ""
+    stalls = sorted(((number(launch.get(STALL.format(r), "")) or 0, r) for r in REASONS), reverse=True)
+    for i, (value, reason) in enumerate(stalls[:3]):
+        row[f"stall_{i + 1}"], row[f"stall_{i + 1}_warps"] = reason, f"{value:.2f}"
+    return row
+
+
+def last_of_each_grid(launches):
+    found = {}
+    for launch in launches:
+        found[launch["Grid Size"]] = launch
+    return list(found.values())
+
+
+def profile(build, prefix, facts, part, names):
+    rows = []
+    facts = dict(facts, counters="ncu --clock-control none, caches flushed before every pass; docs/results/measure.py names them",
+                 stalls="the three most frequent, in average warps of a scheduler per issued instruction")
+    for name, track, shapes in names:
+        program = f"{build}/gpu/{name}"
+        if not os.access(program, os.X_OK):
+            say(f"{program}: not built")
+            continue
+        launches = counters(program, track, ["--verify-only", "--shape", ",".join(shapes)])
+        for shape, launch in zip(shapes, last_of_each_grid(launches)):
+            rows.append(profile_row(name, "kernel.cu", shape, launch))
+        if track != "gemm" and launches:  # the baseline runs only where it is timed; its registers differ
+            same = launches[0]["launch__registers_per_thread"]
+            launches = counters(program, track, ["--shape", shapes[0], "--samples", "1"])
+            other = [l for l in launches if l["launch__registers_per_thread"] != same]
+            rows += [profile_row(name, "baseline.cu", shapes[0], l) for l in other[-1:]]
+        write(f"{prefix}-{part}.csv", facts, rows)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default=f"{ROOT}/build")
+    parser.add_argument("--out", default=f"{ROOT}/docs/results")
+    parser.add_argument("--only", default="", help="names of experiments to profile, with commas")
+    parser.add_argument("parts", nargs="*", metavar="PART")
+    args = parser.parse_args()
+    unknown = set(args.parts) - set(PARTS) - {"profile-variants"}
+    if unknown:
+        parser.error(f"{', '.join(unknown)}: allowed: {', '.join(PARTS)}, profile-variants")
+    stale = glob.glob(f"{args.build}/variants/*/*.stale")
+    if stale:
+        sys.exit(f"{stale[0]}: the diff no longer applies: its figures would be the step's")
+    name, facts = gpu_facts()
+    os.makedirs(args.out, exist_ok=True)
+    prefix = os.path.join(args.out, re.sub(r"[^a-z0-9]+", "-", name.lower().replace("nvidia ", "")))
+    for part in args.parts or PARTS:
+        say(f"== {part}")
+        if part == "ladder":
+            ladder(args.build, prefix, part, "--shapes", "ladder")
+        elif part == "variants":
+            ladder(args.build, prefix, part, "--variants", "--shapes", "book,square-4096")
+        elif part == "pad1":
+            pad1(args.build, prefix)
+        elif part == "timeline":
+            timeline(args.build, prefix, facts)
+        elif part == "profile":
+            profile(args.build, prefix, facts, part, [(s[0], s[2], ("book", "256x128x256") if s[2] == "gemm"
+                                                       else ("2^28", "2^20")) for s in steps()])
+        else:
+            profile(args.build, prefix, facts, part, [(v, "gemm", ("book",)) for v in variants()
+                                                       if not args.only or v in args.only.split(",")])
+
+
+if __name__ == "__main__":
+    main()
