@@ -49,7 +49,8 @@ void device_report(const struct device *device, const struct options *options,
  * Arithmetic ceiling in FLOP/s: SMs x operations a cycle x highest clock.
  *
  * Operations a cycle and SM are those of the table "Throughput of Native Arithmetic Instructions"
- * in NVIDIA's CUDA C++ Programming Guide (FP32) and of the architecture white papers (TF32, dense).
+ * in NVIDIA's CUDA C++ Programming Guide (FP32) and of the architecture white papers (TF32, dense;
+ * on Hopper only wgmma reaches it).
  * @return NAN where the figure is not known.
  */
 double device_peak_flops(const struct device *device, enum number_type type);

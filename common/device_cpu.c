@@ -26,8 +26,17 @@ int device_open(struct options *options, enum shape_kind kind, struct device *de
     }
     if (options->schedule != NULL && !has_schedule(options->schedule))
         return EXIT_USAGE;
+    if (options->counters && !cpu_is_checked()) {
+        fprintf(
+            stderr,
+            "--counters: not allowed here; the program of this name under cpu-checked/ counts\n");
+        return EXIT_USAGE;
+    }
+    const char *shapes = !options->counters   ? "small"
+                         : kind == SHAPE_GEMM ? "160x96x224"
+                                              : "100003";
     if (options->shapes.count == 0 &&
-        !shapes_find(shapes_text, kind, "small", &options->shapes, error)) {
+        !shapes_find(shapes_text, kind, shapes, &options->shapes, error)) {
         fprintf(stderr, "%s\n", error);
         return EXIT_FAULT;
     }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counters.h"
 #include "oracle.h"
 
 /* The answers of nvidia-smi to a query, comma-separated, about one GPU; "" without nvidia-smi. */
@@ -62,6 +63,12 @@ int device_open(struct options *options, enum shape_kind kind, struct device *de
                 options->schedule);
         return EXIT_USAGE;
     }
+    if (options->counters) {
+        fprintf(
+            stderr,
+            "--counters: not allowed here; the program of this name under cpu-checked/ counts\n");
+        return EXIT_USAGE;
+    }
     if (options->shapes.count == 0 &&
         !shapes_find(shapes_text, kind, "ladder", &options->shapes, text)) {
         fprintf(stderr, "%s\n", text);
@@ -96,6 +103,11 @@ int device_open(struct options *options, enum shape_kind kind, struct device *de
     CUDA_CHECK(oracle_probe());
     oracle_check();
     return 0;
+}
+
+const char *counters_report(const struct counted *counted, const struct report *report) {
+    (void)counted, (void)report;
+    return "a GPU program does not count";
 }
 
 const char *device_schedule(int i, const char *only) {

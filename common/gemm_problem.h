@@ -17,6 +17,12 @@
 typedef cudaError_t gemm_function(int M, int N, int K, const float *A, int lda, const float *B,
                                   int ldb, float *C, int ldc, cudaStream_t stream);
 
+/**
+ * Why this program's result is not judged: null, except in an experiment that leaves out a part of the
+ * work, which the build links to a file of its own in place of gemm_unjudged.c. Never "verified" then.
+ */
+extern const char *const gemm_unjudged;
+
 /** A, B and C with everything around them. */
 struct gemm_problem {
     struct product
@@ -44,7 +50,7 @@ void gemm_row(struct row *row, const struct gemm_problem *p, const struct shape 
 
 /**
  * Runs `run` under every schedule of the device, on small integers for equality and on random reals
- * within gemm_bound(), each after a run on huge values, the output poisoned before every run.
+ * within gemm_bound(), after a run on huge values, the output poisoned before every run.
  * Checks that nothing outside C was written and that all schedules give the same bits.
  *
  * Fills in the row's path, status, error and note. What is wrong goes to stderr too: how many
@@ -52,6 +58,14 @@ void gemm_row(struct row *row, const struct gemm_problem *p, const struct shape 
  * @return whether everything was right.
  */
 bool gemm_verify(struct gemm_problem *p, const char *step, gemm_function *run, struct row *row);
+
+/**
+ * Counts what one run on random reals does, and with --base what one of `base` (or null) does, see
+ * counters.h. Completes the row.
+ * @return whether the device had nothing against it.
+ */
+bool gemm_count(struct gemm_problem *p, gemm_function *run, gemm_function *base, struct row *row,
+                const struct report *report);
 
 /**
  * Times `run` beside `base` (or null) and the library, in turn, and checks the last output of each.

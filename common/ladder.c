@@ -15,14 +15,16 @@
 #include "report.h"
 #include "steps.h"
 
-enum { PATH_SIZE = 1024, LINE_SIZE = 1024, FACTS_MAX = 16, EXIT_INTERRUPTED = 130 };
+enum { PATH_SIZE = 1024, LINE_SIZE = 1024, EXIT_INTERRUPTED = 130 };
 
 /* More FLOP or elements than this take minutes on the CPU device, which goes through every schedule. */
 static const double cpu_flops_max = 4e9, cpu_length_max = 2e7;
+/* The checked programs, which count a CPU row's remarks, are slower by far, but run once. */
+static const double counted_flops_max = 2e7, counted_length_max = 2e6;
 
 /* What the command line asks for. */
 struct ladder_options {
-    bool gpu, cpu, warm;
+    bool gpu, cpu, warm, variants;
     const char *shapes, *steps, *samples, *csv, *json;
 };
 
@@ -31,8 +33,7 @@ struct ladder {
     struct report report; /* the files; the table is printed at the end, in order */
     struct row *rows;
     int count, capacity;
-    char facts[FACTS_MAX][256];
-    int fact_count;
+    const struct step *facts_of[2]; /* whose facts are kept, for the CPU device and for GPUs */
 };
 
 static volatile sig_atomic_t interrupted;
@@ -41,7 +42,7 @@ static volatile sig_atomic_t interrupted;
 struct sizes {
     struct shapes of[2]; /* by enum shape_kind */
 };
-static struct sizes shape_order;
+static struct sizes shape_order[2]; /* of the CPU device, of GPUs */
 
 static void on_interrupt(int number) {
     (void)number;
@@ -56,7 +57,8 @@ static void print_help(const char *program) {
            "  --gpu, --cpu      only these devices (default: both)\n"
            "  --shapes WHAT     names, sets or MxNxK with commas (default: ladder on a GPU, small "
            "on the CPU)\n"
-           "  --steps LIST      step names with commas (default: all)\n"
+           "  --steps LIST      names of steps or variants with commas (default: all steps)\n"
+           "  --variants        all variants (see tests/variants) in place of the steps\n"
            "  --samples S       timed runs of each (default: until the median is settled)\n"
            "  --warm            do not flush the L2 cache between samples\n"
            "  --csv FILE        write the rows as CSV too; - for stdout instead of the table\n"
@@ -130,17 +132,12 @@ static bool find_sizes(const char *what, struct sizes *sizes) {
 
 static int parse(struct ladder_options *o, int argc, char **argv) {
     static const struct option long_options[] = {
-        {"gpu", no_argument, NULL, 'g'},
-        {"cpu", no_argument, NULL, 'c'},
-        {"shapes", required_argument, NULL, 's'},
-        {"steps", required_argument, NULL, 't'},
-        {"samples", required_argument, NULL, 'n'},
-        {"warm", no_argument, NULL, 'w'},
-        {"csv", required_argument, NULL, 'v'},
-        {"json", required_argument, NULL, 'j'},
-        {"list", no_argument, NULL, 'l'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+        {"gpu", no_argument, NULL, 'g'},          {"cpu", no_argument, NULL, 'c'},
+        {"shapes", required_argument, NULL, 's'}, {"steps", required_argument, NULL, 't'},
+        {"variants", no_argument, NULL, 'x'},     {"samples", required_argument, NULL, 'n'},
+        {"warm", no_argument, NULL, 'w'},         {"csv", required_argument, NULL, 'v'},
+        {"json", required_argument, NULL, 'j'},   {"list", no_argument, NULL, 'l'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
     };
     int64_t samples;
     int c;
@@ -158,6 +155,9 @@ static int parse(struct ladder_options *o, int argc, char **argv) {
             break;
         case 't':
             o->steps = optarg;
+            break;
+        case 'x':
+            o->variants = true;
             break;
         case 'n':
             o->samples = optarg;
@@ -182,9 +182,11 @@ static int parse(struct ladder_options *o, int argc, char **argv) {
         }
     }
     if (optind < argc)
-        return complain("", argv[optind], "options only, see --help");
+        return complain("argument", argv[optind], "options only, see --help");
     if (o->samples != NULL && (!parse_count(o->samples, 100000, &samples) || samples < 1))
         return complain("--samples", o->samples, "a whole number from 1 to 100000");
+    if (o->csv != NULL && o->json != NULL && strcmp(o->csv, o->json) == 0)
+        return complain("--json", o->json, "another file than --csv");
     struct sizes sizes;
     if (o->shapes != NULL && !find_sizes(o->shapes, &sizes))
         return EXIT_USAGE;
@@ -267,6 +269,48 @@ static void read_errors(FILE *errors, bool show, char *last, size_t size) {
     }
 }
 
+/* What the checked program of a step counted, by shape; its base's too, where that is no step. */
+static struct row counted_rows[2 * SHAPES_MAX];
+static int counted_count;
+
+static void count_shapes(const char *directory, const struct step *step,
+                         const struct shapes *shapes) {
+    char program[PATH_SIZE], words[SHAPES_MAX * SHAPE_NAME_SIZE] = "", line[LINE_SIZE];
+    bool gemm = strcmp(step->track, "gemm") == 0;
+    pid_t child;
+    counted_count = 0;
+    for (int i = 0; i < shapes->count; ++i) {
+        const struct shape *s = &shapes->shape[i];
+        if (gemm ? 2.0 * (double)s->m * (double)s->n * (double)s->k <= counted_flops_max
+                 : (double)s->n <= counted_length_max)
+            snprintf(words + strlen(words), sizeof words - strlen(words), "%s%s",
+                     words[0] != '\0' ? "," : "", s->name);
+    }
+    snprintf(program, sizeof program, "%s/cpu-checked/%s", directory, step->name);
+    if (words[0] == '\0' || access(program, X_OK) != 0)
+        return;
+    char *arguments[] = {program, "--counters", "--csv", "-", "--shape", words, NULL};
+    FILE *errors = tmpfile(), *rows = errors != NULL ? start(arguments, errors, &child) : NULL;
+    while (rows != NULL && fgets(line, sizeof line, rows) != NULL)
+        if (line[0] != '#' && counted_count < 2 * SHAPES_MAX &&
+            row_csv_parse(line, &counted_rows[counted_count]))
+            ++counted_count;
+    if (rows != NULL) {
+        fclose(rows);
+        while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+            continue;
+    }
+    if (errors != NULL)
+        fclose(errors);
+}
+
+static void add_counters(struct row *row) {
+    for (int i = 0; i < counted_count; ++i)
+        if (row->note[0] == '\0' && strcmp(counted_rows[i].step, row->step) == 0 &&
+            strcmp(counted_rows[i].shape, row->shape) == 0)
+            snprintf(row->note, sizeof row->note, "%s", counted_rows[i].note);
+}
+
 /* Runs one program over the shapes; collects its rows, or the reason why there are none. */
 static void run_program(struct ladder *l, const struct ladder_options *o, const char *directory,
                         const struct step *step, bool gpu, const struct shapes *shapes) {
@@ -284,6 +328,10 @@ static void run_program(struct ladder *l, const struct ladder_options *o, const 
         snprintf(words + strlen(words), sizeof words - strlen(words), "%s%s", i > 0 ? "," : "",
                  shapes->shape[i].name);
     snprintf(program, sizeof program, "%s/%s/%s", directory, gpu ? "gpu" : "cpu", step->name);
+    if (step->variant && access(program, X_OK) != 0) {
+        add_plain(l, step, gpu, "-", STATUS_SKIPPED, "not built: build the target variants");
+        return;
+    }
     char *arguments[10] = {program, "--csv", "-", "--shape", words};
     int count = 5;
     if (o->samples != NULL)
@@ -302,11 +350,13 @@ static void run_program(struct ladder *l, const struct ladder_options *o, const 
     progress(step, device, 0, shapes->count);
     while (fgets(line, sizeof line, rows) != NULL) {
         struct row row;
-        if (line[0] == '#' && l->count == 0 && l->fact_count < FACTS_MAX) {
+        if (line[0] == '#' && (l->facts_of[gpu] == NULL || l->facts_of[gpu] == step)) {
+            l->facts_of[gpu] = step;
             line[strcspn(line, "\n")] = '\0';
-            snprintf(l->facts[l->fact_count], sizeof l->facts[0], "%.255s", line + 2);
-            report_fact(&l->report, l->facts[l->fact_count++]);
+            report_fact(&l->report, line + 2);
         } else if (line[0] != '#' && row_csv_parse(line, &row)) {
+            if (!gpu)
+                add_counters(&row);
             add_row(l, &row);
             for (int i = 0; i < shapes->count; ++i)
                 if (strcmp(row.step, step->name) == 0 && !reported[i] &&
@@ -330,15 +380,22 @@ static void run_program(struct ladder *l, const struct ladder_options *o, const 
         add_plain(l, step, gpu, "-", STATUS_SKIPPED, last);
         return;
     }
+    const char *ended_at = NULL;
     for (int i = 0; i < shapes->count; ++i) {
         if (reported[i])
             continue;
+        if (ended_at != NULL) {
+            snprintf(line, sizeof line, "not run: the program ended at %s", ended_at);
+            add_plain(l, step, gpu, shapes->shape[i].name, STATUS_SKIPPED, line);
+            continue;
+        }
+        ended_at = shapes->shape[i].name;
         if (exit_status >= 0)
             snprintf(line, sizeof line, "exit status %d: %s", exit_status, last);
         else
             snprintf(line, sizeof line, "killed by signal %d (%s): %s", WTERMSIG(status),
                      strsignal(WTERMSIG(status)), last);
-        add_plain(l, step, gpu, shapes->shape[i].name, STATUS_FAILED, line);
+        add_plain(l, step, gpu, ended_at, STATUS_FAILED, line);
     }
 }
 
@@ -348,11 +405,11 @@ static void run_device(struct ladder *l, const struct ladder_options *o, const c
     struct shapes shapes = {0};
     if (!find_sizes(o->shapes != NULL ? o->shapes : gpu ? "ladder" : "small", &wanted))
         exit(EXIT_USAGE);
-    shape_order = wanted;
+    shape_order[gpu] = wanted;
     for (const struct step *s = steps; s->name != NULL && !interrupted; ++s) {
         bool gemm = strcmp(s->track, "gemm") == 0;
         const struct shapes *all = &wanted.of[gemm ? SHAPE_GEMM : SHAPE_VECTOR];
-        if (o->steps != NULL && !listed(o->steps, s->name))
+        if (o->steps != NULL ? !listed(o->steps, s->name) : s->variant != o->variants)
             continue;
         shapes.count = 0;
         for (int i = 0; i < all->count; ++i) {
@@ -365,6 +422,8 @@ static void run_device(struct ladder *l, const struct ladder_options *o, const c
             else
                 shapes.shape[shapes.count++] = *shape;
         }
+        if (!gpu)
+            count_shapes(directory, s, &shapes);
         if (shapes.count > 0)
             run_program(l, o, directory, s, gpu, &shapes);
     }
@@ -377,11 +436,16 @@ static int step_number(const char *name) {
     return i; /* the libraries come behind the steps */
 }
 
-static int shape_number(const char *name) {
+static bool on_gpu(const struct row *row) {
+    return strcmp(row->device, "CPU device") != 0;
+}
+
+static int shape_number(const struct row *row) {
+    const struct sizes *order = &shape_order[on_gpu(row)];
     int number = 0;
     for (int kind = SHAPE_GEMM; kind <= SHAPE_VECTOR; ++kind)
-        for (int i = 0; i < shape_order.of[kind].count; ++i, ++number)
-            if (strcmp(shape_order.of[kind].shape[i].name, name) == 0)
+        for (int i = 0; i < order->of[kind].count; ++i, ++number)
+            if (strcmp(order->of[kind].shape[i].name, row->shape) == 0)
                 return number;
     return number;
 }
@@ -389,13 +453,13 @@ static int shape_number(const char *name) {
 /* By device, then by shape, then by step. */
 static int by_place(const void *a, const void *b) {
     const struct row *x = a, *y = b;
-    int devices = (strcmp(x->device, "CPU device") == 0) - (strcmp(y->device, "CPU device") == 0);
-    int shapes = shape_number(x->shape) - shape_number(y->shape),
+    int devices = on_gpu(y) - on_gpu(x);
+    int shapes = shape_number(x) - shape_number(y),
         numbers = step_number(x->step) - step_number(y->step);
     return devices != 0   ? devices
            : shapes != 0  ? shapes
            : numbers != 0 ? numbers
-                          : strcmp(x->step, y->step);
+                          : strcmp(y->step, x->step); /* "08_x/baseline" before "08_x" */
 }
 
 /* Prints all rows in order, each library once a shape, and counts them. Returns an exit status. */
@@ -404,8 +468,8 @@ static int print_all(struct ladder *l, bool table) {
     bool figures = false;
     if (l->count > 0)
         qsort(l->rows, (size_t)l->count, sizeof *l->rows, by_place);
-    for (int i = 0; i < l->fact_count && table; ++i)
-        printf("%s\n", l->facts[i]);
+    for (int i = 0; i < l->report.fact_count && table; ++i)
+        printf("%s\n", l->report.facts[i]);
     for (int i = 0; i < l->count; ++i)
         figures = figures || !isnan(l->rows[i].rate);
     if (table)
@@ -415,14 +479,14 @@ static int print_all(struct ladder *l, bool table) {
         verified += strcmp(row->status, STATUS_VERIFIED) == 0;
         failed += strcmp(row->status, STATUS_FAILED) == 0;
         skipped += strcmp(row->status, STATUS_SKIPPED) == 0;
-        bool again =
-            i > 0 && strcmp(row->status, STATUS_LIBRARY) == 0 && by_place(row, row - 1) == 0;
+        bool again = i > 0 && strcmp(row->status, STATUS_LIBRARY) == 0 &&
+                     by_place(row, row - 1) == 0 && strcmp(row->shape, row[-1].shape) == 0;
         if (table && !again)
             row_table(stdout, row, figures);
     }
     if (table)
-        printf("%d verified, %d failed, %d skipped; skipped is not verified\n", verified, failed,
-               skipped);
+        printf("%s%d verified, %d failed, %d skipped; skipped is not verified\n",
+               interrupted ? "interrupted, so not complete: " : "", verified, failed, skipped);
     return failed > 0      ? EXIT_FAULT
            : interrupted   ? EXIT_INTERRUPTED
            : verified == 0 ? EXIT_SKIPPED

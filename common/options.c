@@ -6,7 +6,7 @@
 
 /* Options with a number come first: their value is their place in `numbers`. */
 enum { M, N, K, SEED, SAMPLES, DEVICE, PAD, OFFSET, REPEATS, NUMBERS };
-enum { SHAPE = 256, WARM, VERIFY_ONLY, SCHEDULE, CSV, JSON, LIST, HELP };
+enum { SHAPE = 256, WARM, VERIFY_ONLY, COUNTERS, BASE, SCHEDULE, CSV, JSON, LIST, HELP };
 
 static const struct option long_options[] = {
     {"m", required_argument, NULL, M},
@@ -21,6 +21,8 @@ static const struct option long_options[] = {
     {"shape", required_argument, NULL, SHAPE},
     {"warm", no_argument, NULL, WARM},
     {"verify-only", no_argument, NULL, VERIFY_ONLY},
+    {"counters", no_argument, NULL, COUNTERS},
+    {"base", no_argument, NULL, BASE},
     {"schedule", required_argument, NULL, SCHEDULE},
     {"csv", required_argument, NULL, CSV},
     {"json", required_argument, NULL, JSON},
@@ -50,6 +52,8 @@ static const char common_help[] =
     "  --warm              leave the L2 cache as an untimed run left it; it is flushed otherwise\n"
     "  --device D          number of the CUDA device (default 0)\n"
     "  --schedule NAME     CPU device: only this schedule (default: all)\n"
+    "  --counters          count what one run does, by source line: programs under cpu-checked/\n"
+    "  --base              with --counters: beside the base's, with ratios\n"
     "  --csv FILE          write the rows as CSV; - for stdout instead of the table\n"
     "  --json FILE         write the rows as JSON; - for stdout instead of the table\n"
     "  --list              the shapes, and exit\n"
@@ -120,6 +124,12 @@ int options_parse(struct options *options, enum shape_kind kind, int argc, char 
         case VERIFY_ONLY:
             options->verify_only = true;
             break;
+        case COUNTERS:
+            options->counters = true;
+            break;
+        case BASE:
+            options->base = true;
+            break;
         case SCHEDULE:
             options->schedule = optarg;
             break;
@@ -149,6 +159,8 @@ int options_parse(struct options *options, enum shape_kind kind, int argc, char 
         return status;
     if (optind < argc)
         return bad("argument", argv[optind], "options only, see --help");
+    if (options->base && !options->counters)
+        return bad("--base", "(alone)", "with --counters");
     options->seed = (uint64_t)number[SEED];
     options->samples = (int)number[SAMPLES];
     options->device = (int)number[DEVICE];

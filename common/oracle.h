@@ -84,11 +84,12 @@ static inline OVERLAP_HD uint32_t vector_element(enum vector_fill fill, uint64_t
     uint64_t h = number_hash(seed, 0, i);
     if (fill == VECTOR_BITS)
         return (uint32_t)(h >> 32);
-    uint64_t one_in = (n >> 24) + 2; /* of long vectors, only one element in so many is not 0 */
+    uint64_t one_in =
+        (n >> 24) + 2; /* of long vectors, only one element in so many is not 0, and both ends */
     if (fill == VECTOR_INTEGERS && n <= (1 << 21))
         x.f = (float)((int)((h >> 32) % 17) - 8);
     else if (fill == VECTOR_INTEGERS)
-        x.f = (h >> 32) % one_in == 0 ? 1.0f : 0.0f;
+        x.f = i < 64 || i + 64 >= n || (h >> 32) % one_in == 0 ? 1.0f : 0.0f;
     else if (fill == VECTOR_ONES)
         x.f = 1;
     else

@@ -18,7 +18,7 @@ enum { THREADS = 256, BLOCKS = 132 * 16 };
 
 static __global__ void fill_kernel(float *x, size_t count, int rows, int cols, int ld,
                                    enum fill_mode mode, int range, uint64_t seed) {
-    FOR_EACH(i, count) {
+    FOR_EACH (i, count) {
         size_t row = i / ld, col = i % ld;
         x[i] = row < (size_t)rows && col < (size_t)cols ? number_fill(mode, range, seed, row, col)
                                                         : NAN;
@@ -26,14 +26,14 @@ static __global__ void fill_kernel(float *x, size_t count, int rows, int cols, i
 }
 
 static __global__ void poison_kernel(uint32_t *base, size_t words) {
-    FOR_EACH(i, words)
-    base[i] = ORACLE_POISON;
+    FOR_EACH (i, words)
+        base[i] = ORACLE_POISON;
 }
 
 /* The cols x rows column-major (rows x cols row-major) matrix x in FP64, without padding. */
 static __global__ void widen_kernel(double *wide, const float *x, size_t count, int cols, int ld,
                                     int absolute) {
-    FOR_EACH(i, count) {
+    FOR_EACH (i, count) {
         double v = x[i / cols * (size_t)ld + i % cols];
         wide[i] = absolute ? fabs(v) : v;
     }
@@ -44,7 +44,7 @@ static __global__ void compare_kernel(struct product p, enum number_type type, i
                                       unsigned long long *wrong, unsigned long long *first,
                                       unsigned long long *max_error, double *sum) {
     double mine = 0, largest = 0;
-    FOR_EACH(i, (size_t)p.M * p.N) {
+    FOR_EACH (i, (size_t)p.M * p.N) {
         float c = p.C[i / p.N * (size_t)p.ldc + i % p.N];
         double error = p.mag[i] > 0 ? (c - p.ref[i]) / p.mag[i] : 0;
         if (!number_close(c, p.ref[i], exact ? 0 : gemm_bound(type, p.K, p.mag[i]))) {
@@ -60,7 +60,7 @@ static __global__ void compare_kernel(struct product p, enum number_type type, i
 
 static __global__ void outside_kernel(const uint32_t *base, size_t words, size_t before, int rows,
                                       int cols, int ld, unsigned long long *changed) {
-    FOR_EACH(i, words) {
+    FOR_EACH (i, words) {
         bool inside =
             i >= before && (i - before) / ld < (size_t)rows && (i - before) % ld < (size_t)cols;
         if (!inside && base[i] != ORACLE_POISON)
@@ -70,20 +70,20 @@ static __global__ void outside_kernel(const uint32_t *base, size_t words, size_t
 
 static __global__ void fill_vector_kernel(uint32_t *x, size_t n, enum vector_fill fill,
                                           uint64_t seed) {
-    FOR_EACH(i, n)
-    x[i] = vector_element(fill, seed, n, i);
+    FOR_EACH (i, n)
+        x[i] = vector_element(fill, seed, n, i);
 }
 
 static __global__ void sum_kernel(const float *x, size_t n, double *sum) {
     double mine = 0;
-    FOR_EACH(i, n)
-    mine += x[i];
+    FOR_EACH (i, n)
+        mine += x[i];
     atomicAdd(sum, mine);
 }
 
 static __global__ void check_scan_kernel(const uint32_t *x, const uint32_t *y, size_t n,
                                          unsigned long long *wrong, unsigned long long *first) {
-    FOR_EACH(i, n) {
+    FOR_EACH (i, n) {
         if (y[i] != (i > 0 ? y[i - 1] : 0) + x[i]) {
             atomicAdd(wrong, 1ull);
             atomicMin(first, (unsigned long long)i);

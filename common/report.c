@@ -146,8 +146,11 @@ void row_table_header(FILE *file, bool figures) {
 }
 
 void row_table(FILE *file, const struct row *row, bool figures) {
-    const char *remarks[] = {row->path, strcmp(row->l2, "warm") == 0 ? "warm L2" : "", row->build,
-                             row->note};
+    char error[40] = "";
+    if (figures && !isnan(row->error) && row->error > 0)
+        snprintf(error, sizeof error, "error %.2g", row->error);
+    const char *remarks[] = {row->path, error, strcmp(row->l2, "warm") == 0 ? "warm L2" : "",
+                             row->build, row->note};
     fprintf(file, "%-27s %-12s %-16.16s %-16s %-9s", row->step, row->base, row->device, row->shape,
             strcmp(row->status, STATUS_VERIFIED) == 0 ? "yes" : row->status);
     if (figures) {
@@ -181,13 +184,13 @@ bool report_open(struct report *report, const char *csv, const char *json) {
     bool on_stdout =
         (csv != NULL && strcmp(csv, "-") == 0) || (json != NULL && strcmp(json, "-") == 0);
     report->table = on_stdout ? NULL : stdout;
-    report->first = true;
+    report->fact_count = 0;
     report->rows = false;
     report->figures = false;
     if (!open_file(csv, &report->csv) || !open_file(json, &report->json))
         return false;
     if (report->json != NULL)
-        fputs("{\"facts\": [", report->json);
+        fputs("{\"rows\": [", report->json);
     return true;
 }
 
@@ -196,21 +199,16 @@ void report_fact(struct report *report, const char *fact) {
         fprintf(report->table, "%s\n", fact);
     if (report->csv != NULL)
         fprintf(report->csv, "# %s\n", fact);
-    if (report->json != NULL) {
-        fputs(report->first ? "" : ", ", report->json);
-        json_text(report->json, fact);
-    }
-    report->first = false;
+    if (report->fact_count < REPORT_FACTS_MAX)
+        snprintf(report->facts[report->fact_count++], sizeof report->facts[0], "%s", fact);
 }
 
-/* Between the facts and the rows. */
+/* Before the first row. */
 static void start_rows(struct report *report) {
     if (report->table != NULL)
         row_table_header(report->table, report->figures);
     if (report->csv != NULL)
         row_csv_header(report->csv);
-    if (report->json != NULL)
-        fputs("], \"rows\": [", report->json);
     report->rows = true;
 }
 
@@ -243,8 +241,14 @@ static bool close_file(FILE *file) {
 bool report_close(struct report *report) {
     if (!report->rows)
         start_rows(report);
-    if (report->json != NULL)
-        fputs("\n]}\n", report->json);
+    if (report->json != NULL) {
+        fputs("\n], \"facts\": [", report->json);
+        for (int i = 0; i < report->fact_count; ++i) {
+            fputs(i > 0 ? ", " : "", report->json);
+            json_text(report->json, report->facts[i]);
+        }
+        fputs("]}\n", report->json);
+    }
     bool good = close_file(report->csv);
     good = close_file(report->json) && good;
     return close_file(report->table) && good;

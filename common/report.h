@@ -12,7 +12,9 @@
 #define STATUS_VERIFIED "verified"
 #define STATUS_FAILED "FAILED"
 #define STATUS_SKIPPED "skipped"
-#define STATUS_LIBRARY "library" /**< a row of NVIDIA's library */
+#define STATUS_LIBRARY "library"   /**< a row of NVIDIA's library */
+#define STATUS_COUNTED "counted"   /**< run once for its counters; not judged */
+#define STATUS_UNJUDGED "unjudged" /**< leaves out a part of the work: nothing to verify */
 
 /** One result. A text that does not apply is empty, a figure that does not apply is NAN. */
 struct row {
@@ -56,12 +58,16 @@ void row_table_header(FILE *file, bool figures);
 /** Writes a row of the table. */
 void row_table(FILE *file, const struct row *row, bool figures);
 
+/** Most facts of a run. */
+#define REPORT_FACTS_MAX 32
+
 /** Where the rows of a program go. */
 struct report {
     FILE *table, *csv, *json; /**< null: not asked for */
-    bool first;               /**< no fact was written yet */
     bool rows;                /**< the rows have begun */
     bool figures; /**< the table has columns of figures; to be set before the first row */
+    char facts[REPORT_FACTS_MAX][256]; /**< for JSON, which has them behind the rows */
+    int fact_count;
 };
 
 /**
@@ -69,7 +75,7 @@ struct report {
  * @return false, after one line on stderr, if one cannot be written.
  */
 bool report_open(struct report *report, const char *csv, const char *json);
-/** Writes a fact about the run, such as "driver: 580.0", ahead of the rows. */
+/** Writes a fact about the run, such as "driver: 580.0": a line of the table, a comment in CSV. */
 void report_fact(struct report *report, const char *fact);
 /** Writes a row to all that is open. */
 void report_row(struct report *report, const struct row *row);

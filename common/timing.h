@@ -12,9 +12,6 @@
 #include "device.h"
 #include "options.h"
 
-/** Most samples of a contestant. */
-#define TIMING_SAMPLES_MAX 100000
-
 /** One kernel to time, and what came out. */
 struct contestant {
     cudaError_t (*run)(void *context, cudaStream_t stream); /**< enqueues one run */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counters.h"
 #include "library.h"
 #include "oracle.h"
 #include "step_path.h"
@@ -198,6 +199,36 @@ bool vector_verify(struct vector_problem *p, const char *name, const struct vect
     return good;
 }
 
+/* A step and its base, to count. */
+struct pair {
+    struct vector_problem *problem;
+    const struct vector_step *step[2];
+};
+
+static const char *run_counted(void *context, bool base) {
+    struct pair *pair = context;
+    oracle_poison(pair->problem->y_base, pair->problem->y_words);
+    return device_error(run_step(pair->problem, pair->step[base], 0));
+}
+
+bool vector_count(struct vector_problem *p, const struct vector_step *step,
+                  const struct vector_step *base, struct row *row, struct row *base_row,
+                  const struct report *report) {
+    enum vector_fill fill = p->scan ? VECTOR_BITS : VECTOR_REALS;
+    struct pair pair = {p, {step, base}};
+    struct counted counted = {run_counted, &pair, row, base_row};
+    const char *schedule = device_schedule(0, p->options->schedule);
+    oracle_fill_vector(p->x, p->n, fill, p->options->seed * 8 + SEED_X);
+    const char *error = counters_report(&counted, report);
+    snprintf(row->status, sizeof row->status, STATUS_COUNTED);
+    snprintf(base_row->status, sizeof base_row->status, STATUS_COUNTED);
+    if (error != NULL) {
+        snprintf(row->note, sizeof row->note, "%s", error);
+        describe_failure(p, row->step, schedule, p->scan ? "random bits" : "reals", row);
+    }
+    return error == NULL;
+}
+
 /* Something to time: a step, CUB (step null), or a copy (copy not null). */
 struct timed {
     struct vector_problem *problem;
@@ -256,8 +287,15 @@ bool vector_time(struct vector_problem *p, const struct vector_step *step,
     for (int i = 0; i < COPY && failure == NULL; ++i) {
         oracle_poison(p->y_base, p->y_words);
         failure = device_error(run_timed(&timed[i], 0));
-        if (failure == NULL && judge(p, VECTOR_REALS, ref, row))
+        struct row other = *row; /* an error of another is not the step's */
+        if (failure == NULL && judge(p, VECTOR_REALS, ref, i == STEP ? row : &other)) {
+            snprintf(row->note, sizeof row->note, "%s%.200s",
+                     i == STEP   ? ""
+                     : i == BASE ? "the base: "
+                                 : "the library: ",
+                     other.note);
             failure = row->note;
+        }
     }
     cudaFree(timed[LIBRARY].library_workspace);
     cudaFree(copy);

@@ -72,6 +72,14 @@ bool vector_verify(struct vector_problem *p, const char *name, const struct vect
                    struct row *row);
 
 /**
+ * Counts what one run of `step` does, and what one of `base` does, see counters.h. Completes the rows.
+ * @return whether the device had nothing against it.
+ */
+bool vector_count(struct vector_problem *p, const struct vector_step *step,
+                  const struct vector_step *base, struct row *row, struct row *base_row,
+                  const struct report *report);
+
+/**
  * Times `step` beside `base`, CUB and a copy of n elements, in turn, and checks the last output of
  * each. Completes the two rows, and reports them and those of the library and of the copy.
  * @return whether everything was right.

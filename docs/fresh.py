@@ -18,12 +18,11 @@ import csv
 import glob
 import os
 import re
-import shutil
 import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-MARKER = re.compile(r"<!-- (\w+)((?: [^\n>]*?)?) -->\n(.*?)<!-- /\1 -->", re.S)
+MARKER = re.compile(r"(<!-- (\w+)((?: [^\n>]*?)?) -->\n)(.*?)([ ]*<!-- /\2 -->)", re.S)
 FENCE = re.compile(r"(^```.*?^```$)", re.S | re.M)
 NO_LINKS = ("README.md", "docs/verdicts.md")  # pages whose NVIDIA names are left alone
 
@@ -136,28 +135,27 @@ def mark_steps(page, _):
     return table(["step", "builds on", "what changes"], rows)
 
 
+def tree(s):
+    """Lines that show a step and the steps that build on it."""
+    below = [tree(child) for child in STEPS if child.base == s.name]
+    if len(below) == 1:
+        pad = " " * (len(s.name) + 3)
+        return [s.name + " ─ " + below[0][0]] + [pad + line for line in below[0][1:]]
+    lines = [s.name]
+    for child in below:
+        first, rest = ("└─ ", "   ") if child is below[-1] else ("├─ ", "│  ")
+        lines += [first + child[0]] + [rest + line for line in child[1:]]
+    return lines
+
+
 def mark_ladder(page, _):
-    """The steps as a tree: who builds on whom."""
-    def grow(base, indent):
-        children, lines = [s for s in STEPS if s.base == base], []
-        for i, s in enumerate(children):
-            last = i == len(children) - 1
-            below = grow(s.name, "")
-            here = ("└─ " if last else "├─ ") + s.name
-            if len(below) == 1 or (below and len([b for b in STEPS if b.base == s.name]) == 1):
-                lines.append(here + " ─ " + below[0][3:])
-                rest, pad = below[1:], " " * (len(here) + 3 - 3)
-            else:
-                lines.append(here)
-                rest, pad = below, " " * 3
-            lines += [("   " if last else "│  ") + (pad[3:] if pad[3:] else "") + line for line in rest]
-        return lines
+    """Which step builds on which."""
     lines = []
     for s in STEPS:
         if s.base == "-":
-            lines += [s.name] + grow(s.name, "")
+            lines += tree(s)
         elif s.base == "baseline":
-            lines.append(f"baseline.cu ─ {s.name}")
+            lines.append("baseline.cu ─ " + s.name)
     return "```text\n" + "\n".join(lines) + "\n```\n"
 
 
@@ -177,17 +175,29 @@ def diffs_of(folder, name):
     return [(path, fields) for path, fields in found if fields.get("Step") == name]
 
 
-def in_words(caught):
-    """The regular expression of a Caught: line, for a reader."""
-    return " or ".join("`" + re.sub(r"\\(.)", r"\1", c).replace(".*", "...") + "`" for c in caught.split("|"))
+def caught_by(fields):
+    """What notices a planted bug, in words."""
+    by = []
+    if "wrong" in fields.get("Caught", "") or "got" in fields.get("Caught", ""):
+        by.append("wrong values")
+    if re.search(r"never (waited|committed)|align|barrier|outside|past the end", fields.get("Caught", "")):
+        by.append("a fault of the CPU device")
+    if fields.get("Race"):
+        by.append("a race report" if by else "a race report only: the values come out right")
+    return "; ".join(by) or "its message"
 
 
 def mark_traps(page, name):
-    rows = [[link(page, path, os.path.basename(path)[:-5]), fields["What"], in_words(fields["Caught"])]
+    rows = [[link(page, path, os.path.basename(path)[:-5]), fields["What"], caught_by(fields)]
             for path, fields in diffs_of("tests/traps", name)]
     if not rows:
-        return "No bug is planted in this step yet.\n"
-    return table(["planted bug", "what is wrong", "the program says"], rows)
+        return "No bug is planted in this step.\n"
+    return table(["planted bug", "what is wrong", "what shows it"], rows)
+
+
+def mark_trapcount(page, _):
+    counts = [(s, len(diffs_of("tests/traps", s.name))) for s in STEPS]
+    return table(["step", "planted bugs>"], [[link(page, s.page, s.name), n] for s, n in counts])
 
 
 def mark_solutions(page, name):
@@ -221,8 +231,9 @@ BUDGET = {
         ("bytes of A and B that a slab fetches", "(BM + BN) * BK * 4"),
         ("multiply-adds per float fetched", "f'{BM * BN / (BM + BN):.1f}'"),
         ("bytes of shared memory a block, slabs", f"STAGES * {SLAB}"),
+        ("bytes of shared memory a block, patches", "WARPS_M * WARPS_N * F * F * 4"),
         ("blocks an SM, as asked of the compiler", "BLOCKS"),
-        ("registers a thread that leaves, of 65536", "65536 // (BLOCKS * THREADS) // 8 * 8"),
+        ("registers a thread that leaves, of 65536", "min(255, 65536 // (BLOCKS * THREADS) // 8 * 8)"),
         ("warps an SM, of 64", "BLOCKS * THREADS // 32"),
         ("bytes in flight an SM during the multiply", "BLOCKS * (STAGES - 1) * (BM + BN) * BK * 4"),
     ],
@@ -260,7 +271,7 @@ def mark_budget(page, name):
         cells = []
         for values in columns:
             try:
-                cells.append(str(eval(expression, {}, dict(values))))
+                cells.append(str(eval(expression, {"min": min}, dict(values))))
             except NameError:
                 cells.append("")
         if any(cells):
@@ -269,18 +280,41 @@ def mark_budget(page, name):
     return table(heads + [s.name + ">"], rows)
 
 
+def mark_counters(page, name):
+    """What the checked CPU device counts in a run of the step, beside its base: the sums of tests/golden."""
+    s = step(name)
+
+    def sums(of):
+        text = read(f"tests/golden/{of}.txt").partition("\nsum ")[2].partition("\n")[2]
+        return {m[1]: m[2].split() for m in re.finditer(r"^ *(\S.*?)  +([-\d].*)$", text, re.M)}
+
+    if not exists(f"tests/golden/{name}.txt"):
+        return "Not counted yet.\n"
+    own, size = sums(name), read(f"tests/golden/{name}.txt").splitlines()[0].split(", ")[1]
+    base = sums(s.base) if s.base not in ("-", "baseline") else None
+    rows = []
+    for label, values in own.items():
+        pair = [base.get(label, [""])[0], values[0]] if base else [values[1], values[0]] if s.base == "baseline" else [values[0]]
+        if any(v not in ("0", "") for v in pair) and label != "at least":
+            rows.append([label] + [f"{int(v):,}" for v in pair])
+    heads = ["counter"] + ([("baseline" if s.base == "baseline" else s.base) + ">"] if len(rows[0]) > 2 else [])
+    device = link(page, "docs/cpu-device.md", "the checked CPU device").replace(".md)", ".md#the-checked-programs)")
+    return f"Counted by {device} in one run at {size}:\n\n" + table(heads + [name + ">"], rows)
+
+
 # ---- kinds of marker: what the results say ----
 
-def results():
-    """All rows of docs/results/*.csv that hold a rate, with the facts of their file."""
+def results(part):
+    """All rows of docs/results/*-PART.csv, each with its file and the facts of that."""
     rows = []
-    for path in sorted(glob.glob(f"{ROOT}/docs/results/*.csv")):
+    for path in sorted(glob.glob(f"{ROOT}/docs/results/*-{part}.csv")):
+        if path.endswith(f"-profile-{part}.csv"):
+            continue
         with open(path, encoding="utf-8", newline="") as file:
             lines = file.read().splitlines()
         facts = dict(l[1:].strip().split(": ", 1) for l in lines if l.startswith("#") and ": " in l)
         for row in csv.DictReader(l for l in lines if not l.startswith("#")):
-            if row.get("step") and row.get("rate"):
-                rows.append(dict(row, file=os.path.relpath(path, ROOT), facts=facts))
+            rows.append(dict(row, file=os.path.relpath(path, ROOT), facts=facts))
     return rows
 
 
@@ -301,8 +335,8 @@ def figure(text, digits=1):
 def rows_of(name, *sets):
     """The step's rows, one a device, shape and state of L2: the latest by file name."""
     order, chosen = shapes_of(*sets), {}
-    for row in results():
-        if row["step"] == name and row["shape"] in order:
+    for row in results("ladder"):
+        if row["step"] == name and row["shape"] in order and row["rate"]:
             chosen[(row["device"], row["shape"], row["l2"])] = row
     return sorted(chosen.values(), key=lambda r: (r["device"], r["l2"], order.index(r["shape"])))
 
@@ -312,7 +346,7 @@ def caption(page, rows):
     for path in sorted({row["file"] for row in rows}):
         facts = next(row["facts"] for row in rows if row["file"] == path)
         words = [next(row["device"] for row in rows if row["file"] == path)]
-        words += [facts[k] for k in ("date", "driver", "CUDA", "runtime") if k in facts]
+        words += [f"{k} {facts[k]}" if k != "date" else facts[k] for k in ("date", "driver", "runtime") if k in facts]
         parts.append(f"{', '.join(words)}: {link(page, path, os.path.basename(path))}")
     return "\n" + "; ".join(parts) + ".\n" if parts else ""
 
@@ -341,26 +375,30 @@ def mark_measured(page, name):
 
 def measured_ladder(page):
     out, seen = "", []
-    for sets, tracks in ((("book", "square-4096", "square-8192"), ("gemm",)),
-                         (("n-2^24", "n-2^28", "n-2^30"), ("reduce", "scan"))):
-        cells = []
-        for s in STEPS:
-            if s.track not in tracks:
-                continue
-            rows = {r["shape"]: r for r in rows_of(s.name, "ladder") if r["shape"] in sets}
+    for shapes, tracks in ((("book", "square-4096", "square-8192"), ("gemm",)),
+                           (("n-2^24", "n-2^28", "n-2^30"), ("reduce", "scan"))):
+        cells, libraries = [], {}
+        names = [n for s in STEPS for n in ([f"{s.name}/baseline"] if s.base == "baseline" else []) + [s.name]]
+        for name in names:
+            s = step(name.split("/")[0])
+            rows = {r["shape"]: r for r in rows_of(name, "ladder") if r["shape"] in shapes and s.track in tracks}
             if not rows:
                 continue
             seen += rows.values()
-            line = [link(page, s.page, s.name)]
-            for shape in sets:
+            line = [link(page, s.page, name)]
+            for shape in shapes:
                 r = rows.get(shape)
                 speedup = f" ({figure(r['speedup'], 2)}x)" if r and r["speedup"] else ""
                 line.append(f"{figure(r['rate'])}{speedup}" if r else "")
-            last = rows.get(sets[-1])
+            last = rows.get(shapes[-1])
             cells.append(line + [figure(last["library"]) if last else ""])
-        if cells:
+        for row in results("ladder"):
+            if row["status"] == "library" and row["shape"] in shapes:
+                libraries.setdefault(row["step"], {})[row["shape"]] = figure(row["rate"])
+        cells += [[name] + [rates.get(shape, "") for shape in shapes] + [""] for name, rates in libraries.items()]
+        if seen:
             unit = seen[-1]["unit"]
-            out += table([f"step, {unit} (over its base)"] + [f"{x}>" for x in sets] + ["% of library>"], cells) + "\n"
+            out += table([f"{unit} (over its base)"] + [f"{x}>" for x in shapes] + [f"% of library, {shapes[-1]}>"], cells) + "\n"
     return out.rstrip("\n") + "\n" + caption(page, seen) if out else NOT_YET
 
 
@@ -375,17 +413,83 @@ def mark_prediction(page, name):
     row = predictions().get(name)
     if not row or not row.get("predicted"):
         return "No prediction is committed yet.\n"
-    return (f"> {row['predicted']} times its base. {row['arithmetic']}\n\n"
-            f"From {link(page, 'docs/predictions.csv', 'predictions.csv')}, committed before the measurement.\n")
+    return (f"> **{row['predicted']}** times its base. {row['arithmetic']}\n\n"
+            f"From {link(page, 'docs/predictions.csv', 'predictions.csv')}, whose first lines hold the figures that it starts from.\n")
+
+
+def judged(name):
+    """The measured speed-up of a step or variant at the shape that its prediction is for."""
+    for row in results("ladder") + results("variants"):
+        if row["step"] == name and row["shape"] in ("book", "n-2^28", "2^28") and row.get("speedup"):
+            return row
+    return None
 
 
 def mark_match(page, name):
-    row = predictions().get(name)
-    rows = [r for r in rows_of(name, "ladder", "async") if r["speedup"]]
-    if not row or not row.get("predicted") or not rows:
+    row, got = predictions().get(name), judged(name)
+    if not row or not row.get("predicted") or not got:
         return NOT_YET
-    cells = [[r["shape"], row["predicted"], figure(r["speedup"], 2)] for r in rows]
-    return table(["shape", "predicted>", "measured>"], cells)
+    why = f"\n{row['why']}\n" if row.get("why") else ""
+    return table(["shape", "predicted>", "measured>"], [[got["shape"], row["predicted"], figure(got["speedup"], 2)]]) + why
+
+
+def mark_experiments(page, name):
+    """The variants of a step: what each asks, predicted and measured."""
+    rows = []
+    for path, fields in diffs_of("tests/variants", name):
+        variant = os.path.basename(path)[:-5]
+        row, got = predictions().get(variant, {}), judged(variant)
+        rows.append([link(page, path, variant), fields["What"], row.get("predicted", ""),
+                     figure(got["speedup"], 2) if got else "not yet", row.get("why") or ""])
+    if not rows:
+        return "There are no experiments on this step.\n"
+    return table(["experiment", "what is changed", "predicted>", "measured>", "why"], rows)
+
+
+COUNTERS = [
+    ("time, microseconds", "us"), ("GB read from DRAM", "dram_read_bytes"), ("GB from L2 to the SMs", "l2_to_sm_bytes"),
+    ("Tensor Core pipe, % of peak", "tensor_pipe_pct"), ("FMA pipe, % of peak", "fma_pipe_pct"),
+    ("L1 and shared memory, % of peak", "lsu_data_pct"), ("issue slots used, %", "issue_pct"),
+    ("resident warps, % of the most", "occupancy_pct"), ("registers a thread", "registers"),
+    ("blocks an SM", "blocks_per_sm"), ("bank conflicts", "conflicts"),
+]
+
+
+def mark_profile(page, name):
+    """The hardware counters of a step beside its base's."""
+    s = step(name)
+    rows = [r for r in results("profile") if r["shape"] in ("book", "n-2^28", "2^28")]
+
+    def launch(of, kernel):
+        return next((r for r in rows if r["step"] == of and r["kernel"] == kernel), None)
+
+    own = launch(name, "kernel.cu")
+    base = launch(name, "baseline.cu") if s.base == "baseline" else launch(s.base, "kernel.cu")
+    if not own:
+        return "Counters of the hardware: not measured yet.\n"
+    columns = ([base] if base else []) + [own]
+    cells = []
+    for label, column in COUNTERS:
+        values = [c.get(column, "") for c in columns]
+        if label.startswith("GB"):
+            values = [f"{float(v) / 1e9:.2f}" if v else "" for v in values]
+        if any(v and float(v) >= 0.1 for v in values):
+            cells.append([label] + [f"{float(v):,.0f}" if v and float(v) >= 1000 else v for v in values])
+    for i in (1, 2, 3):
+        cells.append([f"stall reason {i}, warps"] +
+                     [f"{c.get(f'stall_{i}', '')} {c.get(f'stall_{i}_warps', '')}".replace("_", " ") for c in columns])
+    heads = [f"at {own['shape']}"] + ([("baseline" if s.base == "baseline" else s.base) + ">"] if base else []) + [name + ">"]
+    return table(heads, cells) + f"\nBy `ncu`: {link(page, own['file'], os.path.basename(own['file']))}.\n"
+
+
+def mark_csv(page, path):
+    """A small result file, as it is."""
+    if not exists(path):
+        return NOT_YET
+    lines = [l for l in read(path).splitlines() if not l.startswith("#")]
+    head, *rows = csv.reader(lines)
+    numbers = [all(re.fullmatch(r"[-0-9.]*", row[i]) for row in rows) for i in range(len(head))]
+    return table([h + ">" * n for h, n in zip(head, numbers)], rows) + f"\n{link(page, path, os.path.basename(path))}\n"
 
 
 def mark_plot(page, arguments):
@@ -396,9 +500,13 @@ def mark_plot(page, arguments):
     return f"![{words}]({target})\n"
 
 
-def mark_tabs(page, _):
-    """The steps' entries in the site's navigation."""
-    return "".join(f'      <tab type="user" url="@ref step_{s.name}" title="{s.name}"/>\n' for s in STEPS)
+def mark_tabs(page, name):
+    """Entries in the site's navigation: the steps, or one page if it is there."""
+    if name:
+        found = [(name, name.capitalize())] if exists(f"docs/{name}.md") else []
+    else:
+        found = [("step_" + s.name, s.name) for s in STEPS]
+    return "".join(f'      <tab type="user" url="@ref {label}" title="{title}"/>\n' for label, title in found)
 
 
 # ---- links to NVIDIA's documentation ----
@@ -440,15 +548,15 @@ def pages():
 def fill(page, text, stale):
     """The page as it should be; appends to `stale` the markers that were not so."""
     def one(match):
-        kind, arguments, old = match[1], match[2].strip(), match[3]
+        begin, kind, arguments, old, end = match.groups()
         maker = globals().get("mark_" + kind)
         if not maker:
-            return match[0]
-        new = maker(page, arguments)
+            raise Stale(f"no marker '{kind}'")
+        new = maker(page, arguments.strip())
         # Links of names inside generated text are set below: compare without them.
         if re.sub(r'\[(`[^`\n]+`)\]\(\S+ "[^"\n]*"\)', r"\1", old) != new:
-            stale.append(f"{kind} {arguments}".strip())
-        return match[0][:len(match[0]) - len(old) - len(f"<!-- /{kind} -->")] + new + f"<!-- /{kind} -->"
+            stale.append((kind + arguments).strip())
+        return begin + new + end
     filled = MARKER.sub(one, text)
     if page.endswith(".md") and page not in NO_LINKS:
         linked = nvidia_links(filled)
@@ -506,7 +614,7 @@ def show_diff(name, colour):
     program = f"{ROOT}/build/cpu-checked/{name}"
     if os.path.exists(program):
         print(flush=True)
-        return subprocess.run([program, "--counters", "--base"]).returncode
+        return subprocess.run([program, "--counters"] + ["--base"] * bool(s.base_kernel)).returncode
     return 0
 
 
@@ -523,4 +631,8 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except BrokenPipeError:  # the reader, such as head, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)

@@ -24,6 +24,8 @@ expect 0 '"status": "verified"' "$step" --shape 3x5x7 --json -
 expect 0 'reverse-late\|verified' "$step" --shape 3x5x7 --schedule reverse-late
 expect 2 'schedule sideways: not allowed; allowed: forward-late' "$step" --schedule sideways
 expect 2 'device 1: not allowed' "$step" --device 1
+expect 2 'cpu-checked/ counts' "$step" --counters
+expect 2 'base (alone): not allowed; allowed: with --counters' "$step" --base
 expect 2 '^--m -4: not allowed; allowed: a whole number from 0' "$step" --m -4 --n 1 --k 1
 expect 2 'needs .* GB of memory' "$step" --shape 1000000000x1000x1
 expect 2 'cannot be written: No such file' "$step" --shape 3x5x7 --csv /nonexistent/file

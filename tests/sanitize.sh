@@ -7,6 +7,7 @@ gemm) set -- --shape 1x1x1,33x32x32,35x79x19,1x105x107,130x66x81,257x129x33 ;;
 esac
 # Without a GPU the program says so, and the sanitizer has nothing to do.
 "$program" --verify-only "$@" >/dev/null || exit $?
+[ -x "$sanitizer" ] || sanitizer=$(command -v compute-sanitizer)
 if ! [ -x "$sanitizer" ]; then
     echo "compute-sanitizer not found"
     [ "$OVERLAP_REQUIRE_GPU" = 1 ] && exit 1

@@ -5,7 +5,6 @@ file(STRINGS ${SOURCE}/steps/steps.list lines REGEX "^[^#]")
 # Steps whose diff is one idea: at most so many lines added and removed.
 set(limit_06_wmma_db 20 15)
 set(limit_07_fp32_db 20 15)
-set(bad 0)
 foreach(line IN LISTS lines)
   string(REGEX MATCHALL "[^ \t]+" columns "${line}")
   list(GET columns 0 name)

@@ -2,6 +2,7 @@
 #
 # OVERLAP_STEPS                            all names, in order
 # STEP_<name>_{BASE,TRACK,TYPE,ARCH}       the columns of the list
+# STEP_<name>_MAIN                         the driver
 # STEP_<name>_MISSING                      why there is no GPU program; empty if there is one
 # OVERLAP_PROGRAMS                         the targets of all programs
 
@@ -21,6 +22,7 @@ foreach(line IN LISTS step_lines)
   list(GET columns 2 STEP_${name}_TRACK)
   list(GET columns 3 STEP_${name}_TYPE)
   list(GET columns 4 STEP_${name}_ARCH)
+  set(STEP_${name}_MAIN ${CMAKE_CURRENT_SOURCE_DIR}/steps/${name}/main.c)
 endforeach()
 
 # The entry symbols that a track's kernel.cu defines, see common/gemm.h and its like.
@@ -37,10 +39,14 @@ function(step_renames out track suffix)
   set(${out} "${renames}" PARENT_SCOPE)
 endfunction()
 
-# Compiles one kernel file for both devices: object libraries gpu-kernel-<id> and cpu-kernel-<id>.
+# Compiles one kernel file for both devices: object libraries gpu-kernel-<id>, cpu-kernel-<id> and
+# cpu-checked-kernel-<id>.
 function(step_kernel id track file architectures)
   step_renames(renames ${track} ${id})
   cpu_device_object(cpu-kernel-${id} ${file} DEFINES ${renames})
+  if(CPU_DEVICE_CHECKED)
+    cpu_device_object(cpu-checked-kernel-${id} ${file} CHECKED DEFINES ${renames})
+  endif()
   if(architectures)
     add_library(gpu-kernel-${id} OBJECT ${file})
     set_target_properties(gpu-kernel-${id} PROPERTIES CUDA_ARCHITECTURES "${architectures}")
@@ -50,12 +56,12 @@ function(step_kernel id track file architectures)
   endif()
 endfunction()
 
-# Makes build/<device>/<name> of main.c, the step's kernel and its base's.
+# Makes build/<device>/<name> of main.c, the step's kernel and its base's. cpu-checked is a device here.
 function(step_program device name base)
   set(track ${STEP_${name}_TRACK})
   string(TOUPPER ${STEP_${name}_TYPE} type)
   set(target ${device}-${name})
-  add_executable(${target} ${CMAKE_SOURCE_DIR}/steps/${name}/main.c $<TARGET_OBJECTS:${device}-kernel-${name}>)
+  add_executable(${target} ${STEP_${name}_MAIN} $<TARGET_OBJECTS:${device}-kernel-${name}>)
   target_compile_definitions(${target} PRIVATE STEP_NAME="${name}" STEP_TYPE=TYPE_${type})
   foreach(symbol IN LISTS TRACK_${track}_SYMBOLS)
     string(REPLACE "${track}" "FUNCTION" macro ${symbol})
@@ -69,7 +75,8 @@ function(step_program device name base)
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:${device}-kernel-${base}>)
     target_compile_definitions(${target} PRIVATE BASE_NAME="${STEP_${name}_BASE}")
   endif()
-  target_link_libraries(${target} PRIVATE overlap_${device})
+  string(REPLACE "cpu-checked" "cpu;cpu_device_checked" libraries overlap_${device})
+  target_link_libraries(${target} PRIVATE ${libraries})
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} LINKER_LANGUAGE CXX
                         RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${device})
 endfunction()
@@ -100,6 +107,10 @@ function(overlap_step name)
   endif()
   step_program(cpu ${name} "${base}")
   set(programs cpu-${name})
+  if(CPU_DEVICE_CHECKED)
+    step_program(cpu-checked ${name} "${base}")
+    list(APPEND programs cpu-checked-${name})
+  endif()
   if(architectures)
     step_program(gpu ${name} "${base}")
     list(APPEND programs gpu-${name})
@@ -108,16 +119,20 @@ function(overlap_step name)
   set(OVERLAP_PROGRAMS ${OVERLAP_PROGRAMS} ${programs} PARENT_SCOPE)
 endfunction()
 
-# Writes the list as the C table that steps.h declares.
+# Writes the lists of steps and variants as the C table that steps.h declares.
 function(overlap_write_step_table file)
   set(table "#include <stddef.h>\n\n#include \"steps.h\"\n\nconst struct step steps[] = {\n")
-  foreach(name IN LISTS OVERLAP_STEPS)
+  foreach(name IN LISTS OVERLAP_STEPS OVERLAP_VARIANTS)
     set(missing NULL)
+    set(variant false)
+    if(name IN_LIST OVERLAP_VARIANTS)
+      set(variant true)
+    endif()
     if(STEP_${name}_MISSING)
       set(missing "\"${STEP_${name}_MISSING}\"")
     endif()
-    string(APPEND table "    {\"${name}\", \"${STEP_${name}_BASE}\", \"${STEP_${name}_TRACK}\", \"${STEP_${name}_TYPE}\", ${missing}},\n")
+    string(APPEND table "    {\"${name}\", \"${STEP_${name}_BASE}\", \"${STEP_${name}_TRACK}\", \"${STEP_${name}_TYPE}\", ${missing}, ${variant}},\n")
   endforeach()
-  string(APPEND table "    {NULL, NULL, NULL, NULL, NULL},\n};\n")
+  string(APPEND table "    {NULL, NULL, NULL, NULL, NULL, false},\n};\n")
   file(GENERATE OUTPUT ${file} CONTENT "${table}")
 endfunction()

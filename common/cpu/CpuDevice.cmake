@@ -1,4 +1,6 @@
 # The CPU device: the library cpu_device, and cpu_device_object() for the kernels that it runs.
+#
+# CPU_DEVICE_CHECKED  whether the checked flavour can be built: races and counters
 
 find_package(Threads REQUIRED)
 find_package(Boost REQUIRED COMPONENTS context)
@@ -9,19 +11,12 @@ check_cxx_compiler_flag(-ftrivial-auto-var-init=pattern CPU_DEVICE_PATTERN)
 set(CPU_DEVICE_DIR ${CMAKE_CURRENT_LIST_DIR})
 
 add_library(cpu_device STATIC
-    ${CPU_DEVICE_DIR}/async_copy.cpp
-    ${CPU_DEVICE_DIR}/atomics.cpp
-    ${CPU_DEVICE_DIR}/crash.cpp
     ${CPU_DEVICE_DIR}/faults.cpp
-    ${CPU_DEVICE_DIR}/kernels.cpp
     ${CPU_DEVICE_DIR}/meet.cpp
     ${CPU_DEVICE_DIR}/memory.cpp
+    ${CPU_DEVICE_DIR}/operations.cpp
     ${CPU_DEVICE_DIR}/runtime.cpp
-    ${CPU_DEVICE_DIR}/scheduler.cpp
-    ${CPU_DEVICE_DIR}/shared.cpp
-    ${CPU_DEVICE_DIR}/stacks.cpp
-    ${CPU_DEVICE_DIR}/symbols.cpp
-    ${CPU_DEVICE_DIR}/wmma.cpp)
+    ${CPU_DEVICE_DIR}/scheduler.cpp)
 # Before everything else: a program for the CPU device must not see the real CUDA's headers.
 target_include_directories(cpu_device BEFORE PUBLIC ${CPU_DEVICE_DIR}/include ${CPU_DEVICE_DIR}
     ${CPU_DEVICE_DIR}/..)
@@ -29,12 +24,24 @@ target_compile_features(cpu_device PUBLIC cxx_std_17)
 target_compile_options(cpu_device PRIVATE -O2 -g -Wall -Wextra)
 target_link_libraries(cpu_device PRIVATE Boost::context Threads::Threads ${CMAKE_DL_LIBS})
 
-# cpu_device_object(<target> <path/to/kernel.cu> [DEFINES name=value ...])
+set(CPU_DEVICE_CHECKED FALSE)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|aarch64)$")
+    set(CPU_DEVICE_CHECKED TRUE)
+    add_library(cpu_device_checked STATIC ${CPU_DEVICE_DIR}/counters.cpp ${CPU_DEVICE_DIR}/races.cpp)
+    target_compile_options(cpu_device_checked PRIVATE -O2 -g -Wall -Wextra)
+    target_link_libraries(cpu_device_checked PUBLIC cpu_device PRIVATE Boost::context)
+else()
+    message(STATUS "Checked programs: left out (they need GCC on x86-64 or aarch64; this is "
+        "${CMAKE_CXX_COMPILER_ID} on ${CMAKE_SYSTEM_PROCESSOR})")
+endif()
+
+# cpu_device_object(<target> <path/to/kernel.cu> [CHECKED] [DEFINES name=value ...])
 #
 # Makes <target>, an object library of the kernel for the CPU device. Link it, as a whole, into an
-# executable: not into a shared library, whose thread-local memory lies elsewhere.
+# executable: not into a shared library, whose thread-local memory lies elsewhere. CHECKED makes the
+# checked flavour of it; the executable then links cpu_device_checked.
 function(cpu_device_object target kernel)
-    cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "DEFINES")
+    cmake_parse_arguments(PARSE_ARGV 2 arg "CHECKED" "" "DEFINES")
     get_filename_component(kernel ${kernel} ABSOLUTE)
     get_filename_component(folder ${kernel} DIRECTORY)
     get_filename_component(step ${folder} NAME)
@@ -57,4 +64,11 @@ function(cpu_device_object target kernel)
         -fno-strict-aliasing -fno-optimize-sibling-calls
         $<$<CXX_COMPILER_ID:GNU>:-fno-extern-tls-init;-fno-crossjumping;-fno-tree-tail-merge>
         $<$<BOOL:${CPU_DEVICE_PATTERN}>:-ftrivial-auto-var-init=pattern>)
+    if(arg_CHECKED)
+        # -O2 whatever the build type, and everything inlined, as on the device: counters do not depend on
+        # it. -fno-tree-sra, -fno-ipa-sra: a float4 is read and written as a whole.
+        target_link_libraries(${target} PUBLIC cpu_device_checked)
+        target_compile_options(${target} PRIVATE -O2 -finline-limit=100000 -fsanitize=thread -fno-tree-sra -fno-ipa-sra
+            --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1)
+    endif()
 endfunction()

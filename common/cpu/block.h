@@ -11,7 +11,6 @@
 #include "kernel_side.h"
 
 namespace cpu {
-
 constexpr int poison = 0xff; ///< every byte of it: a NaN in every floating-point format
 
 struct AsyncCopy {
@@ -31,12 +30,15 @@ struct Thread {
     State state;
     const char *waits_at; ///< what for, and where, while waiting
     Place wait_place;
-    Met met; ///< at the latest block barrier
+    unsigned met, votes; ///< at the latest block barrier: how many threads, and how many voted yes
     unsigned breaths;
     std::vector<AsyncCopy> copies;
     unsigned group;                ///< number of the group that is open
     boost::context::fiber context; ///< where the thread stands while it does not run
 };
+
+/// What the last lane to arrive does for all: `lanes[i]` is lane i's argument, null if absent.
+using WarpWork = void (*)(void *const *lanes, unsigned mask);
 
 struct WarpMeeting {
     const char *what;
@@ -61,7 +63,32 @@ struct Block {
 extern Block block;
 extern Thread *self; ///< the thread that runs; null in the scheduler and outside a launch
 
-// ---- scheduler.cpp ------------------------------------------------------------------------------
+enum class Access : uint8_t { read, write, atomic, volatile_read, volatile_write };
+enum class Event : uint8_t { wait, block_fence, device_fence };
+
+/// What the checked flavour installs to follow a launch. Calls come from the running thread where
+/// one is running. Planned: arrivals and waits of an mbarrier, copies by TMA, wgmma.
+struct Tracer {
+    virtual ~Tracer() = default;
+    virtual void launch_begin() = 0;
+    virtual void launch_end() = 0; ///< reports the races
+    virtual void block_begin() = 0;
+    virtual void block_end() = 0;
+    virtual void access(Place, const void *, unsigned size, Access) = 0;
+    virtual void async_issue(Place, void *dst, const void *src, unsigned size, unsigned read) = 0;
+    virtual void async_land(const void *dst, unsigned size) = 0;
+    virtual void event(Place, Event) = 0;
+    /// These threads met, and what each wrote before is visible to all.
+    virtual void synchronised(const unsigned *ranks, unsigned n, bool whole_block) = 0;
+    /// All live lanes of a warp stand at one place.
+    virtual void converged(unsigned warp) = 0;
+    virtual void matrix_multiply(Place, unsigned m, unsigned n, unsigned k) = 0;
+    virtual void counters(cpu_counters &, FILE *lines) = 0;
+    virtual void forget_counters() = 0;
+};
+extern Tracer *tracer; ///< null in the plain flavour
+
+// ---- scheduler.cpp ----
 extern cpu_schedule schedule;
 unsigned random_number();
 void make_ready(const unsigned *ranks, unsigned n);
@@ -71,50 +98,64 @@ void leave();
 void wait_here(const char *what, Place place);
 /// Under a random order, lets others run first now and then.
 void preempt();
+/// The same, and never lets a thread that spins keep others from running.
+void breathe();
 /// Runs every thread of every block of a launch. On a worker thread of its own.
 void run_grid(const Launch &launch);
-std::string where(unsigned rank); ///< "thread (1,0,0) of block (2,0,0)"
+uint64_t linear_block();                          ///< of the block that runs, in its grid
+std::string where(unsigned rank, uint64_t block); ///< "thread (1,0,0) of block (2,0,0)"
 
-// ---- meet.cpp, async_copy.cpp -------------------------------------------------------------------
+// ---- meet.cpp, operations.cpp ----
+unsigned lane(); ///< of the running thread, in its warp
+/// Waits for every live lane of `mask` to call with the same `what`; then `work` ran once.
+/// @param orders_memory  whether the lanes' earlier writes become visible to each other.
+void warp_meet(Place place, const char *what, unsigned mask, WarpWork work, void *argument,
+               bool orders_memory = false);
 void release_barrier_if_complete();
 void release_meetings_if_complete(unsigned warp);
 void check_copies_at_exit();
 
-// ---- memory.cpp ---------------------------------------------------------------------------------
+// ---- memory.cpp ----
 void *allocate(size_t size);
 bool release(void *p); ///< false if p is no allocation
 bool in_allocation(const void *p, size_t size);
 bool is_device_pointer(const void *p);
+/// Where the allocation lies that p is in or beside; false if there is none.
+bool allocation_of(const void *p, const char **begin, const char **end);
 void available_memory(size_t *available, size_t *total);
 /// Reports bytes beside an allocation that were overwritten since the last check.
 void check_canaries(Place place);
 /// What lies at an address that faulted, such as "64 bytes past the end of ...".
 std::string describe_address(const void *p, size_t size);
 
-// ---- shared.cpp ---------------------------------------------------------------------------------
-bool in_shared(const void *p, size_t size); ///< only inside a launch
+extern char *shared_begin, *shared_end;
+inline size_t shared_offset(const void *p) { return size_t(static_cast<const char *>(p) - shared_begin); }
+inline bool is_shared(const void *p) { return shared_offset(p) < size_t(shared_end - shared_begin); }
+bool in_shared(const void *p, size_t size); ///< and in what the launch asked for
+std::string shared_name(size_t offset);     ///< the variable there, such as "smem"
+size_t static_shared(const void *kernel);   ///< bytes of the __shared__ variables in its body
 void find_shared(); ///< of the calling thread, which becomes the one that runs kernels
 void poison_shared();
 void check_dynamic_shared(Place place);
 
-// ---- stacks.cpp ---------------------------------------------------------------------------------
 boost::context::fiber make_fiber(unsigned rank, boost::context::fiber (*body)(boost::context::fiber &&));
+bool in_stacks(const void *p);
 bool in_stack_guard(const void *p);
 
-// ---- faults.cpp, symbols.cpp, crash.cpp ---------------------------------------------------------
+// ---- faults.cpp ----
+/// Prints and keeps a fault, with its place, the running thread and the schedule. Once a line and
+/// kind (`format`), so that 256 threads make one report.
+void fault(Place place, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /// As fault(), where the line is known already.
 void fault_at(const std::string &line, const std::string &message);
 std::string source_line(Place place); ///< "04_regblock/kernel.cu:52"
-/// As the program's symbols have it, wherever it was loaded; -1 outside of the program.
+/// Looks up many lines at once: much faster than one by one.
+void look_up_lines(const std::vector<Place> &places);
+std::string source_text(Place place); ///< what is written in that line
+/// As the program's symbols have it, wherever it was loaded.
+constexpr uintptr_t outside = ~uintptr_t(0); ///< of the program
 uintptr_t offset_in_program(const void *address);
-/// The first of these places that lies in a kernel rather than in the device itself.
-std::string source_line(const Place *places, int n);
+Place place_in_program(uintptr_t offset);
 /// Runs `work` on a worker thread, and gives up on it when the watchdog's time is over.
 void run_on_worker(void (*work)(const Launch &), const Launch &launch);
-
-// ---- runtime.cpp --------------------------------------------------------------------------------
-/// Makes an error the last one; cudaSuccess changes nothing.
-cudaError_t set_last_error(cudaError_t error);
-void forget_last_error();
-
 } // namespace cpu

@@ -8,6 +8,9 @@
 #ifndef OVERLAP_CPU_DEVICE_H
 #define OVERLAP_CPU_DEVICE_H
 
+#include <stdint.h>
+#include <stdio.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -35,7 +38,7 @@ void cpu_schedule_set(const struct cpu_schedule *schedule);
 int cpu_schedule_set_by_name(const char *name);
 
 /**
- * Faults (out-of-bounds access, divergent barrier, deadlock, ...) since the last call of
+ * Faults (out-of-bounds access, divergent barrier, deadlock, race, ...) since the last call of
  * cpu_faults_clear(). Each was printed to stderr when it was found, with file and line; a launch
  * that had one fails with cudaErrorLaunchFailure.
  */
@@ -44,6 +47,26 @@ unsigned cpu_faults(void);
 const char *cpu_fault_text(unsigned i);
 /** Forgets the faults, and the error that they left in the runtime. */
 void cpu_faults_clear(void);
+
+/** What all launches since cpu_counters_reset() did. README.md defines each. */
+struct cpu_counters {
+    uint64_t load_sectors, load_ideal;   /**< global loads, 32 bytes each */
+    uint64_t store_sectors, store_ideal; /**< global stores */
+    uint64_t copy_sectors, copy_ideal;   /**< global reads of asynchronous copies */
+    uint64_t register_bytes;             /**< stored to shared memory by threads */
+    uint64_t copy_bytes;                 /**< written to shared memory by asynchronous copies */
+    uint64_t shared_cycles, conflicts;   /**< of shared memory; what bank conflicts add to them */
+    uint64_t barriers;                   /**< that a block went through */
+    uint64_t waits;                      /**< for asynchronous copies, warp instructions */
+    uint64_t in_flight;                  /**< most groups in flight when a multiply begins */
+    uint64_t mma, tensor_flops;          /**< mma_sync, warp instructions; what they compute */
+};
+
+/** Whether this program is of the checked flavour: whether it counts, and reports races. */
+int cpu_is_checked(void);
+void cpu_counters_reset(void);
+/** Gives the sums in `*counters`; `lines`, unless null, receives a table by source line. */
+void cpu_counters_get(struct cpu_counters *counters, FILE *lines);
 
 #ifdef __cplusplus
 }

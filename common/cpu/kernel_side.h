@@ -13,7 +13,6 @@
 #include "include/cuda_runtime_api.h"
 
 namespace cpu {
-
 constexpr unsigned warp_size = 32;
 constexpr unsigned max_threads = 1024;
 constexpr size_t shared_default = 48 * 1024; ///< shared memory of a block without opting in
@@ -28,8 +27,6 @@ using Place = const void *;
 #define CPU_DEVICE_DISTINCT
 #endif
 #define CPU_DEVICE_CALLER (static_cast<const char *>(__builtin_return_address(0)) - 1)
-
-// ---- Launching ----------------------------------------------------------------------------------
 
 struct Launch {
     dim3 grid, block;
@@ -71,8 +68,6 @@ template<class... P, class... A> void operator->*(void (*kernel)(P...), const Co
             nullptr});
 }
 
-// ---- Who runs -----------------------------------------------------------------------------------
-
 extern "C" {
 // One axis each. Constant while a kernel's frame lives, so a compiler may keep what it got.
 unsigned cpu_thread_index(int axis) __attribute__((const));
@@ -82,67 +77,10 @@ unsigned cpu_grid_dim(int axis) __attribute__((const));
 }
 unsigned lane();
 
-// ---- Meeting other threads ----------------------------------------------------------------------
-
-/// The threads that met at a block barrier, and how many of them voted yes.
-struct Met {
-    unsigned threads, votes;
-};
-Met block_barrier(Place place, const char *what, bool vote = false);
-
-/// What the last lane to arrive does for all: `lanes[i]` is lane i's argument, null if absent.
-using WarpWork = void (*)(void *const *lanes, unsigned mask);
-
-/// Waits for every live lane of `mask` to call with the same `what`; then `work` ran once.
-/// @param orders_memory  whether the lanes' earlier writes become visible to each other.
-void warp_meet(Place place, const char *what, unsigned mask, WarpWork work, void *argument,
-               bool orders_memory = false);
-
 enum class Shuffle { index, up, down, exclusive_or };
 CPU_DEVICE_DISTINCT uint64_t shuffle(const char *what, Shuffle kind, unsigned mask, uint64_t value,
                                      int operand, int width);
-CPU_DEVICE_DISTINCT int64_t reduce(const char *what, unsigned mask, int64_t value,
-                                   int64_t (*combine)(int64_t, int64_t));
 
-/// Lets other threads run now and then: called by whatever a thread may spin on.
-void breathe();
-
-// ---- Faults and tracing -------------------------------------------------------------------------
-
-/// Prints and keeps a fault, with its place, the running thread and the schedule. Once a line and
-/// kind (`format`), so that 256 threads make one report.
-void fault(Place place, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-enum class Access : uint8_t { read, write, atomic };
-
-/**
- * What a checked build installs to follow a launch: null in the plain one. Ranks are linear
- * indices of threads in their block; calls come from the running thread where one is running.
- */
-struct Tracer {
-    virtual ~Tracer() = default;
-    virtual void launch_begin(const Launch &) = 0;
-    virtual void launch_end() = 0;
-    virtual void block_begin(unsigned threads) = 0;
-    virtual void block_end() = 0;
-    /// A memory access that compiled code does not show: atomics, WMMA loads and stores.
-    virtual void access(Place, const void *, unsigned size, Access) = 0;
-    virtual void async_issue(Place, void *dst, const void *src, unsigned size, unsigned read) = 0;
-    virtual void async_commit() = 0;
-    /// A wait for all but the `prior` youngest groups; async_land() follows for each copy.
-    virtual void async_wait(Place, unsigned prior) = 0;
-    virtual void async_land(void *dst, unsigned size) = 0;
-    /// These threads met, and what each wrote before is visible to all.
-    virtual void synchronised(const unsigned *ranks, unsigned n, bool whole_block) = 0;
-    /// All live lanes of a warp stand at one place.
-    virtual void converged(unsigned warp) = 0;
-    virtual void matrix_multiply(Place, unsigned m, unsigned n, unsigned k) = 0;
-};
-extern Tracer *tracer;
-
-inline void note_access(Place place, const void *p, unsigned size, Access kind) {
-    if (tracer)
-        tracer->access(place, p, size, kind);
-}
-
+/// Before a read-modify-write. One thread runs at a time, so a plain read and write will do for it.
+void prepare_atomic(Place place, const void *p, unsigned size);
 } // namespace cpu

@@ -6,16 +6,14 @@
 #include "block.h"
 
 namespace cpu {
-
-// ---- Block barriers -----------------------------------------------------------------------------
-
+// ---- Block barriers ----
 static void release_barrier() {
     std::vector<unsigned> ranks;
     ranks.swap(block.at_barrier);
     if (tracer)
         tracer->synchronised(ranks.data(), unsigned(ranks.size()), true);
     for (unsigned rank : ranks)
-        block.thread[rank].met = {unsigned(ranks.size()), block.votes};
+        block.thread[rank].met = unsigned(ranks.size()), block.thread[rank].votes = block.votes;
     block.votes = 0;
     make_ready(ranks.data(), unsigned(ranks.size()));
 }
@@ -25,7 +23,8 @@ void release_barrier_if_complete() {
         release_barrier();
 }
 
-Met block_barrier(Place place, const char *what, bool vote) {
+/// Afterwards self->met and self->votes tell who came.
+static void block_barrier(Place place, const char *what, bool vote = false) {
     preempt();
     if (block.at_barrier.empty())
         block.barrier_place = place;
@@ -41,11 +40,9 @@ Met block_barrier(Place place, const char *what, bool vote) {
         release_barrier();
         leave(); // any of them may go on first
     }
-    return self->met;
 }
 
-// ---- Warp meetings ------------------------------------------------------------------------------
-
+// ---- Warp meetings ----
 /// Lets the lanes of a complete meeting go on. The running thread, if it is one of them, just does.
 static void finish_meeting(unsigned warp, size_t which) {
     WarpMeeting m = block.meetings[warp][which];
@@ -142,14 +139,6 @@ uint64_t shuffle(const char *what, Shuffle kind, unsigned mask, uint64_t value, 
     return from >= 0 && x.here >> from & 1 ? x.all[from] : ~uint64_t(0); // undefined: make it loud
 }
 
-int64_t reduce(const char *what, unsigned mask, int64_t value, int64_t (*combine)(int64_t, int64_t)) {
-    const Exchange x(CPU_DEVICE_CALLER, what, mask, uint64_t(value));
-    for (unsigned l = 0; l < warp_size; ++l)
-        if (l != lane() && x.here >> l & 1)
-            value = combine(value, int64_t(x.all[l]));
-    return value;
-}
-
 static unsigned ballot(Place place, const char *what, unsigned mask, bool yes) {
     const Exchange x(place, what, mask, yes);
     unsigned ballot = 0;
@@ -157,21 +146,22 @@ static unsigned ballot(Place place, const char *what, unsigned mask, bool yes) {
         ballot |= unsigned(x.here >> l & x.all[l] & 1) << l;
     return ballot;
 }
-
 } // namespace cpu
 
 using namespace cpu;
 
 void __syncthreads() { block_barrier(CPU_DEVICE_CALLER, "__syncthreads"); }
 int __syncthreads_count(int predicate) {
-    return int(block_barrier(CPU_DEVICE_CALLER, "__syncthreads_count", predicate != 0).votes);
+    block_barrier(CPU_DEVICE_CALLER, "__syncthreads_count", predicate != 0);
+    return int(self->votes);
 }
 int __syncthreads_and(int predicate) {
-    Met met = block_barrier(CPU_DEVICE_CALLER, "__syncthreads_and", predicate != 0);
-    return met.votes == met.threads;
+    block_barrier(CPU_DEVICE_CALLER, "__syncthreads_and", predicate != 0);
+    return self->votes == self->met;
 }
 int __syncthreads_or(int predicate) {
-    return block_barrier(CPU_DEVICE_CALLER, "__syncthreads_or", predicate != 0).votes != 0;
+    block_barrier(CPU_DEVICE_CALLER, "__syncthreads_or", predicate != 0);
+    return self->votes != 0;
 }
 void __syncwarp(unsigned mask) {
     Place place = CPU_DEVICE_CALLER;

@@ -1,22 +1,34 @@
 /**
  * @file memory.cpp
+ * Device memory, shared memory, and the threads' stacks.
+ *
  * Device memory. Each allocation ends at an inaccessible page, begins after another, and becomes
  * inaccessible when it is freed. Addresses are never used again.
  *
  *     | guard | lead-in (canary) | the allocation | slack (canary) | guard |
  *             ^ page             ^ 256 bytes                       ^ page
+ *
+ * Shared memory is the thread-local block of the program, on the worker thread. Only what kernels
+ * declare may be thread-local in the program: everything else in the block is poisoned with it.
  */
 #include "block.h"
 #include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <map>
+#include <set>
+#include <tuple>
+#include <cxxabi.h>
+#include <link.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+/// Dynamic shared memory. Kernels declare it as `extern __shared__ T smem[]` with any T: the
+/// symbol's name does not carry the type.
+alignas(1024) thread_local unsigned char smem[cpu::shared_optin];
+
 namespace cpu {
 namespace {
-
 constexpr size_t alignment = 256;
 size_t page_size() {
     static const size_t size = size_t(sysconf(_SC_PAGESIZE));
@@ -57,7 +69,6 @@ void check_canaries(Place place, const Allocation &a) {
     check_canary(place, a, a.mapped + page_size(), a.begin, "before the start");
     check_canary(place, a, a.end(), a.mapped_end - page_size(), "past the end");
 }
-
 } // namespace
 
 void available_memory(size_t *available, size_t *total) {
@@ -120,6 +131,13 @@ bool in_allocation(const void *p, size_t size) {
     return a && c >= a->begin && size <= a->size && c + size <= a->end();
 }
 
+bool allocation_of(const void *p, const char **begin, const char **end) {
+    const Allocation *a = find(live, p);
+    if (a)
+        *begin = a->begin, *end = a->end();
+    return a;
+}
+
 bool is_device_pointer(const void *p) { return find(live, p) || find(freed, p); }
 
 void check_canaries(Place place) {
@@ -148,4 +166,148 @@ std::string describe_address(const void *p, size_t size) {
     return text;
 }
 
+// ---- Shared memory ----
+char *shared_begin, *shared_end;
+
+static int find_thread_locals(dl_phdr_info *program, size_t, void *) {
+    for (int i = 0; i < program->dlpi_phnum; ++i)
+        if (program->dlpi_phdr[i].p_type == PT_TLS) {
+            shared_begin = static_cast<char *>(program->dlpi_tls_data);
+            shared_end = shared_begin + program->dlpi_phdr[i].p_memsz;
+        }
+    return 1; // the first object is the program itself: no need to see the libraries
+}
+
+void find_shared() {
+    dl_iterate_phdr(find_thread_locals, nullptr);
+    memset(smem, poison, sizeof smem);
+}
+
+void poison_shared() {
+    char *dynamic = reinterpret_cast<char *>(smem), *after = dynamic + sizeof smem;
+    memset(shared_begin, poison, size_t(dynamic - shared_begin));
+    memset(dynamic, poison, block.launch->dynamic_shared); // the rest stays untouched
+    memset(after, poison, size_t(shared_end - after));
+}
+
+bool in_shared(const void *p, size_t size) {
+    const char *c = static_cast<const char *>(p), *dynamic = reinterpret_cast<char *>(smem);
+    if (c >= dynamic && c < dynamic + sizeof smem)
+        return c + size <= dynamic + block.launch->dynamic_shared;
+    return c >= shared_begin && c + size <= shared_end;
+}
+
+namespace {
+/// A function or a thread-local variable of the program, as readelf of the binutils lists it.
+struct Symbol {
+    size_t value, size;
+    bool thread_local_;
+    std::string name, file; ///< no file if it is not local to one
+    bool operator<(const Symbol &b) const { return std::tie(name, file) < std::tie(b.name, b.file); }
+};
+
+const std::set<Symbol> &symbols() {
+    static const std::set<Symbol> all = [] {
+        std::set<Symbol> found;
+        std::string command = "readelf -sW /proc/" + std::to_string(getpid()) + "/exe 2>/dev/null", file;
+        char line[4096], type[16], bind[16], name[4000];
+        FILE *pipe = popen(command.c_str(), "r");
+        for (size_t at, size; pipe && fgets(line, sizeof line, pipe);)
+            if (sscanf(line, "%*s %zx %zi %15s %15s %*s %*s %3999s", &at, &size, type, bind, name) == 5) {
+                if (strcmp(type, "FILE") == 0)
+                    file = name;
+                else if (strcmp(type, "TLS") == 0 || strcmp(type, "FUNC") == 0)
+                    found.insert({at, size, *type == 'T', name, strcmp(bind, "LOCAL") ? "" : file});
+            }
+        if (pipe)
+            pclose(pipe);
+        return found;
+    }();
+    return all;
+}
+} // namespace
+
+/// Variables in a kernel's body are named after it: _ZZ6kernelPfE4tile in _Z6kernelPf. Those in
+/// functions that it calls are not counted.
+size_t static_shared(const void *kernel) {
+    size_t total = 0;
+    for (const Symbol &k : symbols())
+        if (!k.thread_local_ && k.value == offset_in_program(kernel) && k.name.compare(0, 2, "_Z") == 0)
+            for (const Symbol &v : symbols())
+                if (std::string prefix = "_ZZ" + k.name.substr(2) + "E";
+                    v.thread_local_ && v.file == k.file && v.name.compare(0, prefix.size(), prefix) == 0)
+                    total += (v.size + 15) / 16 * 16;
+    return total;
+}
+
+std::string shared_name(size_t offset) {
+    for (const Symbol &v : symbols())
+        if (v.thread_local_ && offset - v.value < v.size) {
+            std::string name = v.name;
+            if (char *plain = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, nullptr)) {
+                name = plain;
+                free(plain);
+            }
+            size_t colon = name.rfind("::"); // "kernel(float*)::tile"
+            return colon == name.npos ? name : name.substr(colon + 2);
+        }
+    return "shared memory";
+}
+
+void check_dynamic_shared(Place place) {
+    size_t used = block.launch->dynamic_shared, rest = sizeof smem - used;
+    const unsigned char *p = smem + used;
+    if (rest == 0 || (*p == poison && memcmp(p, p + 1, rest - 1) == 0))
+        return;
+    while (*p == poison)
+        ++p;
+    fault(place, "write to byte %td of smem, beyond the %zu bytes that the launch asked for", p - smem, used);
+}
+
+// ---- Stacks: one for each CUDA thread, with an inaccessible page below it. They are mapped once and
+// serve every launch; only the fibers on them are new. ----
+
+namespace {
+constexpr size_t stack_size = 128 * 1024;
+char *stacks;
+unsigned guarded; // stacks that have their guard page already
+
+/// Boost.Context's stack allocator for thread `rank`.
+struct StackOf {
+    unsigned rank;
+    boost::context::stack_context allocate() {
+        boost::context::stack_context s;
+        // Tops at one offset from a page would compete for the same cache sets.
+        size_t stagger = rank * 1088 % 8192;
+        s.sp = stacks + (rank + 1) * stack_size - stagger;
+        s.size = stack_size - stagger - size_t(sysconf(_SC_PAGESIZE));
+        return s;
+    }
+    void deallocate(boost::context::stack_context &) noexcept {}
+};
+} // namespace
+
+boost::context::fiber make_fiber(unsigned rank, boost::context::fiber (*body)(boost::context::fiber &&)) {
+    if (!stacks) {
+        void *p = mmap(nullptr, stack_size * max_threads, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (p == MAP_FAILED) {
+            perror("CPU device: no address space for the threads' stacks");
+            exit(1);
+        }
+        stacks = static_cast<char *>(p);
+    }
+    for (; guarded <= rank; ++guarded)
+        mprotect(stacks + guarded * stack_size, size_t(sysconf(_SC_PAGESIZE)), PROT_NONE);
+    return boost::context::fiber(std::allocator_arg, StackOf{rank}, body);
+}
+
+bool in_stacks(const void *p) {
+    return size_t(static_cast<const char *>(p) - stacks) < stack_size * max_threads;
+}
+
+bool in_stack_guard(const void *p) {
+    size_t at = size_t(static_cast<const char *>(p) - stacks);
+    return stacks && at < stack_size * max_threads && at % stack_size < size_t(sysconf(_SC_PAGESIZE));
+}
 } // namespace cpu

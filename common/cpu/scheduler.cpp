@@ -28,8 +28,18 @@ int cpu_schedule_set_by_name(const char *name) {
     return -1;
 }
 
-namespace cpu {
+int cpu_is_checked(void) { return cpu::tracer != nullptr; }
+void cpu_counters_reset(void) {
+    if (cpu::tracer)
+        cpu::tracer->forget_counters();
+}
+void cpu_counters_get(cpu_counters *counters, FILE *lines) {
+    *counters = {};
+    if (cpu::tracer)
+        cpu::tracer->counters(*counters, lines);
+}
 
+namespace cpu {
 Block block;
 Thread *self;
 Tracer *tracer;
@@ -40,7 +50,6 @@ static boost::context::fiber scheduler; // where the scheduler stands while a th
 void leave() { scheduler = std::move(scheduler).resume(); }
 
 namespace {
-
 std::deque<unsigned> ready; // the back runs next
 uint64_t random_state;
 
@@ -93,7 +102,7 @@ void begin_block(const Launch &l) {
     }
     poison_shared();
     if (tracer)
-        tracer->block_begin(block.threads);
+        tracer->block_begin();
     make_ready(ranks, block.threads);
 }
 
@@ -106,7 +115,8 @@ void report_deadlock() {
     for (const auto &[key, ranks] : groups)
         fault(block.thread[ranks[0]].wait_place,
               "deadlock: %zu of %u threads wait at %s, the first is %s; %u have exited", ranks.size(),
-              block.threads, key.second.c_str(), where(ranks[0]).c_str(), block.threads - block.alive);
+              block.threads, key.second.c_str(), where(ranks[0], linear_block()).c_str(),
+              block.threads - block.alive);
 }
 
 /// False if its threads wait for each other for ever.
@@ -115,6 +125,8 @@ bool run_block(const Launch &l) {
     while (block.alive) {
         if (ready.empty()) {
             report_deadlock();
+            if (tracer)
+                tracer->block_end();
             return false;
         }
         Thread *t = self = next_thread();
@@ -125,7 +137,6 @@ bool run_block(const Launch &l) {
         tracer->block_end();
     return true;
 }
-
 } // namespace
 
 unsigned random_number() {
@@ -193,7 +204,7 @@ void run_grid(const Launch &l) {
         block.thread[rank].context = make_fiber(rank, thread_body);
     }
     if (tracer)
-        tracer->launch_begin(l);
+        tracer->launch_begin();
     uint64_t b = first;
     for (uint64_t i = 0; i < blocks; ++i) {
         block.index = {unsigned(b % l.grid.x), unsigned(b / l.grid.x % l.grid.y), unsigned(b / plane)};
@@ -213,10 +224,17 @@ void run_grid(const Launch &l) {
     }
 }
 
-std::string where(unsigned rank) {
-    const uint3 t = block.thread[rank].index, b = block.index;
+uint64_t linear_block() {
+    const dim3 &g = block.launch->grid;
+    return (uint64_t(block.index.z) * g.y + block.index.y) * g.x + block.index.x;
+}
+
+std::string where(unsigned rank, uint64_t b) {
+    const uint3 t = block.thread[rank].index;
+    const dim3 &g = block.launch->grid;
     char text[120];
-    snprintf(text, sizeof text, "thread (%u,%u,%u) of block (%u,%u,%u)", t.x, t.y, t.z, b.x, b.y, b.z);
+    snprintf(text, sizeof text, "thread (%u,%u,%u) of block (%u,%u,%u)", t.x, t.y, t.z, unsigned(b % g.x),
+             unsigned(b / g.x % g.y), unsigned(b / (uint64_t(g.x) * g.y)));
     return text;
 }
 
@@ -225,5 +243,4 @@ unsigned cpu_block_index(int axis) { return (&block.index.x)[axis]; }
 unsigned cpu_block_dim(int axis) { return (&block.launch->block.x)[axis]; }
 unsigned cpu_grid_dim(int axis) { return (&block.launch->grid.x)[axis]; }
 unsigned lane() { return self->rank % warp_size; }
-
 } // namespace cpu

@@ -5,7 +5,7 @@
 
 The parts, all by default; each writes OUT/<gpu>-<part>.csv:
 
-  ladder     every step at the shapes of the ladder
+  ladder     every step at the shapes of real work
   variants   every experiment of tests/variants beside its step, at the shapes book and square-4096
   pad1       steps and experiments that are about rows without alignment, at book with --pad 1
   timeline   when one block of 05_wmma and of 06_wmma_db loads, waits and multiplies
@@ -191,6 +191,13 @@ def last_of_each_grid(launches):
     return list(found.values())
 
 
+def by_kernel(launches):
+    """The launches of the step, and those of its baseline, which runs first and takes other registers."""
+    registers = "launch__registers_per_thread"
+    step = [l for l in launches if l[registers] == launches[-1][registers]]
+    return {"kernel.cu": step, "baseline.cu": [l for l in launches if l not in step]}
+
+
 def profile(build, prefix, facts, part, names):
     rows = []
     facts = dict(facts, counters="ncu --clock-control none, caches flushed before every pass; docs/results/measure.py names them",
@@ -201,13 +208,9 @@ def profile(build, prefix, facts, part, names):
             say(f"{program}: not built")
             continue
         launches = counters(program, track, ["--verify-only", "--shape", ",".join(shapes)])
-        for shape, launch in zip(shapes, last_of_each_grid(launches)):
-            rows.append(profile_row(name, "kernel.cu", shape, launch))
-        if track != "gemm" and launches:  # the baseline runs only where it is timed; its registers differ
-            same = launches[0]["launch__registers_per_thread"]
-            launches = counters(program, track, ["--shape", shapes[0], "--samples", "1"])
-            other = [l for l in launches if l["launch__registers_per_thread"] != same]
-            rows += [profile_row(name, "baseline.cu", shapes[0], l) for l in other[-1:]]
+        for kernel, own in by_kernel(launches).items() if launches else ():
+            for shape, launch in zip(shapes, last_of_each_grid(own)):
+                rows.append(profile_row(name, kernel, shape, launch))
         write(f"{prefix}-{part}.csv", facts, rows)
 
 
@@ -230,7 +233,7 @@ def main():
     for part in args.parts or PARTS:
         say(f"== {part}")
         if part == "ladder":
-            ladder(args.build, prefix, part, "--shapes", "ladder")
+            ladder(args.build, prefix, part, "--shapes", "real")
         elif part == "variants":
             ladder(args.build, prefix, part, "--variants", "--shapes", "book,square-4096")
         elif part == "pad1":

@@ -22,7 +22,8 @@ static int run_shape(const struct shape *shape, const struct device *device,
     if (status != EXIT_OK)
         return status;
     gemm_row(&row, &problem, shape, STEP_NAME, BASE_NAME);
-    bool good = gemm_verify(&problem, STEP_NAME, STEP_FUNCTION, &row);
+    bool good = options->counters ? gemm_count(&problem, STEP_FUNCTION, BASE_FUNCTION, &row, report)
+                                  : gemm_verify(&problem, STEP_NAME, STEP_FUNCTION, &row);
     if (good && device->gpu && !options->verify_only)
         good = gemm_time(&problem, STEP_FUNCTION, BASE_FUNCTION, &row, report);
     else

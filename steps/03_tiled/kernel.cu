@@ -11,6 +11,8 @@ enum {
 };
 static_assert(THREADS % 32 == 0 && THREADS <= 1024, "whole warps, and no more than a block holds");
 static_assert(THREADS % BK == 0 && THREADS % BN == 0, "threads load whole rows of a tile");
+static_assert(BM % (THREADS / BK) == 0 && BK % (THREADS / BN) == 0, "and all of them");
+static_assert(THREADS % BK == 0 && THREADS % BN == 0, "threads load whole rows of a tile");
 
 typedef struct {
     float A[BM][BK];

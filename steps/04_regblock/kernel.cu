@@ -18,7 +18,7 @@ enum {
     BLOCKS = 4, // wanted on a multiprocessor: 128 registers a thread
     PAD_A = 4   // floats after a row of A: two rows read at once lie in different banks
 };
-static_assert(LANES_M * LANES_N == 32 && TN % 4 == 0, "the lanes of a warp cover its part");
+static_assert(LANES_M * LANES_N == 32 && LANES_M % 2 == 0 && TN % 4 == 0, "lanes two by two");
 static_assert(BK % 4 == 0 && BN % 4 == 0 && PAD_A % 4 == 0, "rows of whole 16-byte vectors");
 static_assert(THREADS % BK == 0 && THREADS % BN == 0, "threads load whole rows of a tile");
 static_assert(BM % (THREADS * 4 / BK) == 0 && BK % (THREADS * 4 / BN) == 0, "and all of them");
@@ -128,7 +128,8 @@ cudaError_t gemm(int M, int N, int K, const float *A, int lda, const float *B, i
         return cudaSuccess;
     unsigned blocks = (unsigned)((M + BM - 1) / BM) * (unsigned)((N + BN - 1) / BN);
     bool wide = lda % 4 == 0 && ldb % 4 == 0 && ((size_t)A | (size_t)B) % 16 == 0;
-    step_path(wide ? "16-byte copies" : "4-byte copies");
+    bool even = K % BK == 0 && N % 4 == 0; // else edges lie between 16-byte vectors
+    step_path(!wide ? "4-byte copies" : even ? "16-byte copies" : "16-byte copies, 4 at edges");
     size_t bytes = STAGES * sizeof(Slab); // above 48 KB only for who asks
     cudaError_t error =
         cudaFuncSetAttribute(gemm_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);

@@ -1,4 +1,4 @@
-// A sum is nothing but streaming: all that it takes is enough 16-byte loads on their way.
+// 08_reduction_async, its base: a sum is nothing but streaming; it takes enough loads on their way.
 //
 // Order of summation, the same in every run and on every GPU: from its first element on a 128-byte
 // line, x is dealt in 16-byte pieces, TILE of them to each of BLOCKS blocks in turn, and a tile's

@@ -1,4 +1,4 @@
-// Asynchronous copies do not make a sum faster: streaming is all its work, so they hide nothing.
+// 08_reduction_async: copies do not make a sum faster. Streaming is all its work: they hide nothing.
 //
 // Order of summation, the same in every run and on every GPU: from its first element on a 128-byte
 // line, x is dealt in 16-byte pieces, TILE of them to each of BLOCKS blocks in turn, and a tile's

@@ -11,7 +11,13 @@ static const struct vector_step step = {.reduce = STEP_FUNCTION,
 static const struct vector_step base = {.reduce = BASE_FUNCTION,
                                         .workspace = BASE_FUNCTION_WORKSPACE};
 
-/* Verifies and times one size; the base too, which has no program of its own. Returns an exit status. */
+/* Verifies the base too, which has no program of its own. */
+static bool verify(struct vector_problem *problem, struct row *row, struct row *base_row) {
+    bool good = vector_verify(problem, base_row->step, &base, base_row);
+    return vector_verify(problem, row->step, &step, row) && good;
+}
+
+/* Verifies and times, or counts, one size. Returns an exit status. */
 static int run_size(const struct shape *size, const struct device *device,
                     const struct options *options, struct report *report) {
     struct vector_problem problem;
@@ -21,8 +27,8 @@ static int run_size(const struct shape *size, const struct device *device,
         return status;
     vector_row(&base_row, &problem, size, STEP_NAME "/" BASE_NAME, "");
     vector_row(&row, &problem, size, STEP_NAME, BASE_NAME);
-    bool good = vector_verify(&problem, base_row.step, &base, &base_row);
-    good = vector_verify(&problem, row.step, &step, &row) && good;
+    bool good = options->counters ? vector_count(&problem, &step, &base, &row, &base_row, report)
+                                  : verify(&problem, &row, &base_row);
     if (good && device->gpu && !options->verify_only && problem.n > 0) {
         good = vector_time(&problem, &step, &base, &row, &base_row, report);
     } else {

@@ -1,4 +1,4 @@
-// A scan in one pass: a tile adds up what the tiles before it publish, instead of waiting its turn.
+// 09_scan_async, its base: a scan in one pass; a tile adds up what the tiles before it publish.
 //
 // The method is decoupled look-back: D. Merrill and M. Garland, "Single-pass Parallel Prefix Scan
 // with Decoupled Look-back", NVIDIA Technical Report NVR-2016-002. While a tile looks back, it only

@@ -1,4 +1,4 @@
-// Asynchronous copies do not make a scan faster: it is the look-back that waits, not the loads.
+// 09_scan_async: copies do not make a scan faster. It is the look-back that waits, not the loads.
 //
 // The method is decoupled look-back: D. Merrill and M. Garland, "Single-pass Parallel Prefix Scan
 // with Decoupled Look-back", NVIDIA Technical Report NVR-2016-002. While a tile looks back, it only

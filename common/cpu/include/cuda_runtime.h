@@ -38,8 +38,7 @@ namespace cpu {
 template<class T> struct Same { using type = T; };
 } // namespace cpu
 
-// ---- Barriers, votes, shuffles ------------------------------------------------------------------
-
+// ---- Barriers, votes, shuffles ----
 CPU_DEVICE_DISTINCT void __syncthreads();
 CPU_DEVICE_DISTINCT int __syncthreads_count(int predicate);
 CPU_DEVICE_DISTINCT int __syncthreads_and(int predicate);
@@ -67,104 +66,82 @@ CPU_SHUFFLE(__shfl_down_sync, down, unsigned from)
 CPU_SHUFFLE(__shfl_xor_sync, exclusive_or, int from)
 #undef CPU_SHUFFLE
 
-#define CPU_REDUCE(name, T, combined)                                                             \
-    __forceinline__ T name(unsigned mask, T value) {                                              \
-        return T(cpu::reduce(#name, mask, value, [](int64_t a, int64_t b) { return combined; })); \
-    }
-CPU_REDUCE(__reduce_add_sync, int, a + b)
-CPU_REDUCE(__reduce_add_sync, unsigned, a + b)
-CPU_REDUCE(__reduce_min_sync, int, a < b ? a : b)
-CPU_REDUCE(__reduce_min_sync, unsigned, a < b ? a : b)
-CPU_REDUCE(__reduce_max_sync, int, a < b ? b : a)
-CPU_REDUCE(__reduce_max_sync, unsigned, a < b ? b : a)
-CPU_REDUCE(__reduce_and_sync, unsigned, a &b)
-CPU_REDUCE(__reduce_or_sync, unsigned, a | b)
-CPU_REDUCE(__reduce_xor_sync, unsigned, a ^ b)
-#undef CPU_REDUCE
-
 void __threadfence_block();
 void __threadfence();
 void __threadfence_system();
 void __nanosleep(unsigned nanoseconds);
 
-// ---- Atomics ------------------------------------------------------------------------------------
-
-/// X(name, what the word becomes) for every read-modify-write of one operand.
-#define CPU_DEVICE_ATOMICS(X)            \
-    X(atomicAdd, old + v)                \
-    X(atomicSub, old - v)                \
-    X(atomicExch, v)                     \
-    X(atomicMax, old < v ? v : old)      \
-    X(atomicMin, v < old ? v : old)      \
-    X(atomicAnd, old &v)                 \
-    X(atomicOr, old | v)                 \
-    X(atomicXor, old ^ v)                \
-    X(atomicInc, old >= v ? 0 : old + 1) \
-    X(atomicDec, old == 0 || old > v ? v : old - 1)
-// For int, unsigned and unsigned long long; Add and Exch for float, Add for double too.
-#define CPU_DECLARE(name, becomes) template<class T> T name(T *p, typename cpu::Same<T>::type v);
-CPU_DEVICE_ATOMICS(CPU_DECLARE)
-#undef CPU_DECLARE
+// ---- Atomics ----
+// Neither inlined nor instrumented, so that the line is the kernel's and the access is noted once.
+#define CPU_ATOMIC(name, becomes)                                                                  \
+    template<class T>                                                                              \
+    __attribute__((noinline, no_sanitize("thread"))) T name(T *p, typename cpu::Same<T>::type v) { \
+        cpu::prepare_atomic(CPU_DEVICE_CALLER, p, sizeof(T));                                      \
+        T old = *p;                                                                                \
+        *p = becomes;                                                                              \
+        return old;                                                                                \
+    }
+CPU_ATOMIC(atomicAdd, old + v)
+CPU_ATOMIC(atomicSub, old - v)
+CPU_ATOMIC(atomicExch, v)
+CPU_ATOMIC(atomicMax, old < v ? v : old)
+CPU_ATOMIC(atomicMin, v < old ? v : old)
+CPU_ATOMIC(atomicAnd, old &v)
+CPU_ATOMIC(atomicOr, old | v)
+CPU_ATOMIC(atomicXor, old ^ v)
+CPU_ATOMIC(atomicInc, old >= v ? 0 : old + 1)
+CPU_ATOMIC(atomicDec, old == 0 || old > v ? v : old - 1)
+#undef CPU_ATOMIC
 template<class T>
-T atomicCAS(T *p, typename cpu::Same<T>::type expected, typename cpu::Same<T>::type desired);
+__attribute__((noinline, no_sanitize("thread"))) T atomicCAS(T *p, typename cpu::Same<T>::type expected,
+                                                             typename cpu::Same<T>::type desired) {
+    cpu::prepare_atomic(CPU_DEVICE_CALLER, p, sizeof(T));
+    T old = *p;
+    *p = old == expected ? desired : old;
+    return old;
+}
 
-// ---- Loads and stores with a cache hint: the hint means nothing here ---------------------------
-
+// ---- Loads and stores with a cache hint: the hint means nothing here ----
 #define CPU_LOAD(name) \
     template<class T> __forceinline__ T name(const T *p) { return *p; }
+#define CPU_STORE(name) \
+    template<class T> __forceinline__ void name(T *p, T value) { *p = value; }
 CPU_LOAD(__ldg)
 CPU_LOAD(__ldca)
 CPU_LOAD(__ldcg)
 CPU_LOAD(__ldcs)
 CPU_LOAD(__ldcv)
-CPU_LOAD(__ldlu)
-#undef CPU_LOAD
-#define CPU_STORE(name) \
-    template<class T> __forceinline__ void name(T *p, T value) { *p = value; }
 CPU_STORE(__stcg)
 CPU_STORE(__stcs)
-CPU_STORE(__stwb)
 CPU_STORE(__stwt)
+#undef CPU_LOAD
 #undef CPU_STORE
 
-// ---- Arithmetic ---------------------------------------------------------------------------------
-
-#define CPU_MIN_MAX(T)                               \
-    inline T min(T a, T b) { return b < a ? b : a; } \
-    inline T max(T a, T b) { return a < b ? b : a; }
-CPU_MIN_MAX(int)
-CPU_MIN_MAX(unsigned)
-CPU_MIN_MAX(long)
-CPU_MIN_MAX(unsigned long)
-CPU_MIN_MAX(long long)
-CPU_MIN_MAX(unsigned long long)
+// ---- Arithmetic ----
+#define CPU_MIN_MAX(A, B, T)                                     \
+    inline T min(A a, B b) { return (T)b < (T)a ? (T)b : (T)a; } \
+    inline T max(A a, B b) { return (T)a < (T)b ? (T)b : (T)a; }
+CPU_MIN_MAX(int, int, int)
+CPU_MIN_MAX(unsigned, unsigned, unsigned)
+CPU_MIN_MAX(unsigned, int, unsigned) // one operand signed, one not: compared as unsigned, like CUDA's
+CPU_MIN_MAX(int, unsigned, unsigned)
+CPU_MIN_MAX(long, long, long)
+CPU_MIN_MAX(unsigned long, unsigned long, unsigned long)
+CPU_MIN_MAX(long long, long long, long long)
+CPU_MIN_MAX(unsigned long long, unsigned long long, unsigned long long)
 #undef CPU_MIN_MAX
-// One operand signed, one not: compared as unsigned, like CUDA's.
-inline unsigned min(unsigned a, int b) { return min(a, unsigned(b)); }
-inline unsigned min(int a, unsigned b) { return min(unsigned(a), b); }
-inline unsigned max(unsigned a, int b) { return max(a, unsigned(b)); }
-inline unsigned max(int a, unsigned b) { return max(unsigned(a), b); }
-// A NaN loses, as on the device.
-inline float min(float a, float b) { return fminf(a, b); }
+inline float min(float a, float b) { return fminf(a, b); } // a NaN loses, as on the device
 inline float max(float a, float b) { return fmaxf(a, b); }
 inline double min(double a, double b) { return fmin(a, b); }
 inline double max(double a, double b) { return fmax(a, b); }
 
-inline float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
 #define rsqrtf(x) (1.0f / sqrtf(x)) // a macro: newer C libraries declare a function of this name
-
+inline float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
-inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 inline int __clz(int x) { return x ? __builtin_clz(unsigned(x)) : 32; }
-inline int __clzll(long long x) { return x ? __builtin_clzll((unsigned long long)x) : 64; }
 inline int __ffs(int x) { return __builtin_ffs(x); }
-inline int __ffsll(long long x) { return __builtin_ffsll(x); }
-inline unsigned __brev(unsigned x) {
-    unsigned r = 0;
-    for (int i = 0; i < 32; ++i)
-        r |= (x >> i & 1) << (31 - i);
-    return r;
-}
+
+inline long long clock64() { return 0; } // time means nothing here
 
 #define CPU_BIT_CAST(name, From, To)             \
     inline To name(From from) {                  \
@@ -178,13 +155,9 @@ CPU_BIT_CAST(__int_as_float, int, float)
 CPU_BIT_CAST(__uint_as_float, unsigned, float)
 #undef CPU_BIT_CAST
 
-// ---- Typed forms of runtime calls ---------------------------------------------------------------
-
+// ---- Typed forms of runtime calls ----
 template<class T> cudaError_t cudaMalloc(T **pointer, size_t size) {
     return cudaMalloc(reinterpret_cast<void **>(pointer), size);
-}
-template<class T> cudaError_t cudaMallocHost(T **pointer, size_t size) {
-    return cudaMallocHost(reinterpret_cast<void **>(pointer), size);
 }
 template<class T> cudaError_t cudaFuncSetAttribute(T *kernel, cudaFuncAttribute attr, int value) {
     return cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel), attr, value);
@@ -193,8 +166,7 @@ template<class T> cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attr, T 
     return cudaFuncGetAttributes(attr, reinterpret_cast<const void *>(kernel));
 }
 template<class T>
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, T *kernel, int threads,
-                                                          size_t dynamic_shared) {
-    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, reinterpret_cast<const void *>(kernel),
-                                                         threads, dynamic_shared);
+cudaError_t cudaMemcpyFromSymbol(void *dst, const T &symbol, size_t size, size_t offset = 0) {
+    memcpy(dst, reinterpret_cast<const char *>(&symbol) + offset, size);
+    return cudaGetLastError();
 }

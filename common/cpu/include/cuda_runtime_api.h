@@ -24,9 +24,7 @@ extern "C" {
     X(cudaSuccess, 0, "no error")                                                            \
     X(cudaErrorInvalidValue, 1, "invalid argument")                                          \
     X(cudaErrorMemoryAllocation, 2, "out of memory")                                         \
-    X(cudaErrorInitializationError, 3, "initialization error")                               \
     X(cudaErrorInvalidConfiguration, 9, "invalid configuration argument")                    \
-    X(cudaErrorInvalidPitchValue, 12, "invalid pitch argument")                              \
     X(cudaErrorInvalidMemcpyDirection, 21, "invalid copy direction for memcpy")              \
     X(cudaErrorInsufficientDriver, 35, "driver version is insufficient for runtime version") \
     X(cudaErrorInvalidDeviceFunction, 98, "invalid device function")                         \
@@ -35,14 +33,11 @@ extern "C" {
     X(cudaErrorNoKernelImageForDevice, 209, "no kernel image is available for the device")   \
     X(cudaErrorUnsupportedPtxVersion, 222, "PTX was compiled with an unsupported toolchain") \
     X(cudaErrorInvalidResourceHandle, 400, "invalid resource handle")                        \
-    X(cudaErrorNotReady, 600, "device not ready")                                            \
     X(cudaErrorIllegalAddress, 700, "an illegal memory access was encountered")              \
     X(cudaErrorLaunchOutOfResources, 701, "too many resources requested for launch")         \
-    X(cudaErrorLaunchTimeout, 702, "the launch timed out and was terminated")                \
     X(cudaErrorMisalignedAddress, 716, "misaligned address")                                 \
     X(cudaErrorLaunchFailure, 719, "unspecified launch failure")                             \
     X(cudaErrorNotSupported, 801, "operation not supported")                                 \
-    X(cudaErrorSystemDriverMismatch, 803, "display driver and CUDA driver do not match")     \
     X(cudaErrorUnknown, 999, "unknown error")
 
 #define CPU_ENUMERATOR(name, value, text) name = value,
@@ -57,59 +52,29 @@ enum cudaMemcpyKind {
     cudaMemcpyDefault = 4
 };
 
-enum cudaFuncAttribute {
-    cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
-    cudaFuncAttributePreferredSharedMemoryCarveout = 9
-};
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
 
 enum cudaDeviceAttr {
     cudaDevAttrMaxThreadsPerBlock = 1,
-    cudaDevAttrMaxBlockDimX = 2,
-    cudaDevAttrMaxBlockDimY = 3,
-    cudaDevAttrMaxBlockDimZ = 4,
-    cudaDevAttrMaxGridDimX = 5,
     cudaDevAttrMaxGridDimY = 6,
-    cudaDevAttrMaxGridDimZ = 7,
-    cudaDevAttrMaxSharedMemoryPerBlock = 8,
-    cudaDevAttrWarpSize = 10,
-    cudaDevAttrMaxRegistersPerBlock = 12,
-    cudaDevAttrClockRate = 13,
     cudaDevAttrMultiProcessorCount = 16,
-    cudaDevAttrMemoryClockRate = 36,
-    cudaDevAttrGlobalMemoryBusWidth = 37,
-    cudaDevAttrL2CacheSize = 38,
-    cudaDevAttrMaxThreadsPerMultiProcessor = 39,
     cudaDevAttrComputeCapabilityMajor = 75,
     cudaDevAttrComputeCapabilityMinor = 76,
     cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
-    cudaDevAttrMaxRegistersPerMultiprocessor = 82,
-    cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
-    cudaDevAttrMaxBlocksPerMultiprocessor = 106,
-    cudaDevAttrReservedSharedMemoryPerBlock = 111
+    cudaDevAttrMaxSharedMemoryPerBlockOptin = 97
 };
 
 struct cudaDeviceProp {
     char name[256];
-    size_t totalGlobalMem, sharedMemPerBlock, sharedMemPerBlockOptin, sharedMemPerMultiprocessor;
-    int regsPerBlock, warpSize, maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3];
-    int major, minor, multiProcessorCount, maxThreadsPerMultiProcessor;
-    int l2CacheSize, memoryBusWidth;
+    size_t totalGlobalMem;
 };
 
 struct cudaFuncAttributes {
-    size_t sharedSizeBytes, constSizeBytes, localSizeBytes;
-    int maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion, maxDynamicSharedSizeBytes;
+    size_t sharedSizeBytes;
 };
 
 typedef struct CUstream_st *cudaStream_t;
 typedef struct CUevent_st *cudaEvent_t;
-
-#define cudaStreamDefault 0x00
-#define cudaStreamNonBlocking 0x01
-#define cudaEventDefault 0x00
-#define cudaEventBlockingSync 0x01
-#define cudaEventDisableTiming 0x02
-#define cudaHostAllocDefault 0x00
 
 cudaError_t cudaGetLastError(void);
 cudaError_t cudaPeekAtLastError(void);
@@ -128,8 +93,6 @@ cudaError_t cudaMemGetInfo(size_t *available, size_t *total);
 
 cudaError_t cudaMalloc(void **pointer, size_t size);
 cudaError_t cudaFree(void *pointer);
-cudaError_t cudaMallocHost(void **pointer, size_t size);
-cudaError_t cudaFreeHost(void *pointer);
 cudaError_t cudaMemcpy(void *dst, const void *src, size_t size, enum cudaMemcpyKind kind);
 cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t size, enum cudaMemcpyKind kind,
                             cudaStream_t stream CPU_DEFAULT(0));
@@ -139,11 +102,9 @@ cudaError_t cudaMemset(void *dst, int value, size_t size);
 cudaError_t cudaMemsetAsync(void *dst, int value, size_t size, cudaStream_t stream CPU_DEFAULT(0));
 
 cudaError_t cudaStreamCreate(cudaStream_t *stream);
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaEventCreate(cudaEvent_t *event);
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream CPU_DEFAULT(0));
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
@@ -151,8 +112,6 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
 
 cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr, int value);
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const void *kernel);
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel, int threads,
-                                                          size_t dynamic_shared);
 
 #ifdef __cplusplus
 }

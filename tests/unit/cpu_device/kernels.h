@@ -21,7 +21,6 @@ enum right {
     PARTIAL_WARP,
     SPLIT_WARP,
     VOTES,
-    REDUCTIONS,
     DYNAMIC_SHARED,
     HISTOGRAM,
     COMPARE_AND_SWAP,

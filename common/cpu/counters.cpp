@@ -1,0 +1,236 @@
+/**
+ * @file counters.cpp
+ * What a warp's instructions cost. Each lane's accesses are logged; where all lanes of a warp have come
+ * to one place the logs are merged, the lowest address in the program first, which is where lanes that
+ * parted meet again. Accesses of one kind and source line are one instruction, of which the compiler may
+ * have made several. So the sums do not depend on the order in which lanes ran.
+ */
+#include "trace.h"
+#include <algorithm>
+#include <cinttypes>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+
+namespace cpu {
+namespace {
+/// A place in the program, and its line: the first spot that has the same.
+struct Spot {
+    uint32_t place, line;
+};
+struct Entry {
+    uint64_t address;
+    uint32_t spot;
+    uint16_t size;
+    Op op;
+};
+struct Site {
+    uint64_t instructions, cost, ideal; ///< sectors of global memory or cycles of shared memory
+};
+struct Log {
+    std::vector<Entry> entries;
+    size_t merged;
+    bool begins; ///< the next read of shared memory begins a multiply
+};
+
+Log logs[max_threads];
+std::vector<Spot> spots;
+std::unordered_map<uint32_t, uint32_t> spot_at;                     ///< by place
+size_t known_spots;                                                 ///< those whose line is known
+std::map<const void *, std::unordered_map<uint64_t, Site>> kernels; ///< by key() of an Entry
+cpu_counters sums;
+bool counting; ///< since the first cpu_counters_reset(): races are found without
+
+uint32_t spot_of(uint32_t place) {
+    auto [at, fresh] = spot_at.try_emplace(place, uint32_t(spots.size()));
+    if (fresh)
+        spots.push_back({place, at->second});
+    return at->second;
+}
+
+void find_lines() {
+    static std::map<std::string, uint32_t> first;
+    std::vector<Place> places;
+    for (size_t i = known_spots; i < spots.size(); ++i)
+        places.push_back(place_in_program(spots[i].place));
+    look_up_lines(places);
+    for (; known_spots < spots.size(); ++known_spots) {
+        std::string line = source_line(place_in_program(spots[known_spots].place));
+        spots[known_spots].line = first.try_emplace(line, uint32_t(known_spots)).first->second;
+    }
+}
+
+uint64_t key(const Entry &e) { return uint64_t(spots[e.spot].line) << 32 | unsigned(e.op) << 16 | e.size; }
+
+/// Distinct bytes and pieces of `unit` bytes, of accesses in ascending order.
+void spread(const std::vector<uint64_t> &sorted, unsigned size, unsigned unit, uint64_t *bytes,
+            uint64_t *pieces) {
+    uint64_t end = 0, next = 0; // the first byte and the first piece not seen yet
+    for (uint64_t a : sorted) {
+        if (a + size > end) {
+            *bytes += a + size - std::max(a, end);
+            end = a + size;
+        }
+        if (uint64_t last = (end - 1) / unit; last >= next) {
+            *pieces += last - std::max(a / unit, next) + 1;
+            next = last + 1;
+        }
+    }
+}
+
+void sort(std::vector<uint64_t> &addresses) {
+    if (!std::is_sorted(addresses.begin(), addresses.end()))
+        std::sort(addresses.begin(), addresses.end());
+}
+
+/// Cycles of a group of lanes: the most distinct words in one of the 32 banks.
+unsigned bank_cycles(const std::vector<uint64_t> &sorted, unsigned size) {
+    unsigned words[32] = {}, most = 0;
+    uint64_t next = 0;
+    for (uint64_t a : sorted)
+        for (uint64_t w = std::max(a / 4, next); w <= (a + size - 1) / 4; next = ++w)
+            most = std::max(most, ++words[w % 32]);
+    return most;
+}
+
+void count(const Entry &e, const std::vector<std::pair<unsigned, uint64_t>> &lanes) {
+    static std::vector<uint64_t> part;
+    uint64_t bytes = e.size * lanes.size(), cost = 0, ideal = 0;
+    part.clear();
+    if (e.op == Op::wait) {
+        ++sums.waits;
+    } else if (e.op < Op::shared_load) {
+        for (const auto &lane : lanes)
+            part.push_back(lane.second);
+        sort(part);
+        uint64_t distinct = 0;
+        spread(part, e.size, 32, &distinct, &cost);
+        ideal = (distinct + 31) / 32;
+    } else {
+        // 8 bytes a lane go out in two groups of lanes, 16 bytes in four.
+        unsigned together = e.size <= 4 ? 32 : e.size <= 8 ? 16 : 8;
+        for (size_t i = 0; i < lanes.size(); part.clear(), ++ideal) {
+            unsigned group = lanes[i].first / together;
+            for (; i < lanes.size() && lanes[i].first / together == group; ++i)
+                part.push_back(lanes[i].second);
+            sort(part);
+            cost += bank_cycles(part, e.size);
+        }
+        sums.shared_cycles += cost;
+        sums.conflicts += cost - ideal;
+    }
+    if (e.op == Op::load)
+        sums.load_sectors += cost, sums.load_ideal += ideal;
+    if (e.op == Op::store)
+        sums.store_sectors += cost, sums.store_ideal += ideal;
+    if (e.op == Op::copy_read)
+        sums.copy_sectors += cost, sums.copy_ideal += ideal;
+    if (e.op == Op::shared_store)
+        sums.register_bytes += bytes;
+    if (e.op == Op::copy_write)
+        sums.copy_bytes += bytes;
+    Site &site = kernels[block.launch->kernel][key(e)];
+    ++site.instructions, site.cost += cost, site.ideal += ideal;
+}
+
+unsigned groups_in_flight() {
+    unsigned groups = 0, last = ~0u;
+    for (const AsyncCopy &c : self->copies)
+        if (c.group != last && c.group < self->group)
+            ++groups, last = c.group;
+    return groups;
+}
+
+void print(FILE *out, const std::unordered_map<uint64_t, Site> &sites) {
+    static const char *const names[] = {"load",        "store",        "atomic",        "copy, read",
+                                        "shared load", "shared store", "shared atomic", "copy, write",
+                                        "wait",        "mma_sync"};
+    // In order of the lines' numbers: a longer one comes later.
+    std::map<std::tuple<std::string, size_t, std::string, uint32_t>, std::pair<Place, Site>> lines;
+    for (const auto &[key, site] : sites) {
+        Place place = place_in_program(spots[key >> 32].place);
+        std::string name = source_line(place);
+        lines[{name.substr(0, name.rfind(':')), name.size(), name, uint32_t(key)}] = {place, site};
+    }
+    fprintf(out, "%-36s %-13s %5s %12s %12s %12s  %s\n", "line", "operation", "bytes", "instructions", "cost",
+            "ideal", "text");
+    for (const auto &[at, line] : lines) {
+        uint32_t key = std::get<3>(at);
+        const Site &s = line.second;
+        fprintf(out, "%-36s %-13s %5u %12" PRIu64 " %12" PRIu64 " %12" PRIu64 "  %s\n",
+                std::get<2>(at).c_str(), names[key >> 16], key & 0xffff, s.instructions, s.cost, s.ideal,
+                source_text(line.first).c_str());
+    }
+}
+} // namespace
+
+void count_later(uint32_t place, uint64_t address, unsigned size, Op op) {
+    if (!counting)
+        return;
+    Log &log = logs[self->rank];
+    log.entries.push_back({address, spot_of(place), uint16_t(size), op});
+    if (op == Op::wait)
+        log.begins = true;
+    if (op == Op::shared_load && log.begins) {
+        log.begins = false;
+        sums.in_flight = std::max<uint64_t>(sums.in_flight, groups_in_flight());
+    }
+}
+
+void count_now(uint32_t place, Op op, uint64_t flops) {
+    if (!counting)
+        return;
+    Entry e = {0, spot_of(place), 0, op};
+    find_lines();
+    ++kernels[block.launch->kernel][key(e)].instructions;
+    ++sums.mma;
+    sums.tensor_flops += flops;
+}
+
+void count_block_barrier() {
+    ++sums.barriers;
+    for (unsigned i = 0; i < block.threads; ++i)
+        logs[i].begins = true;
+}
+
+void count_warp(unsigned warp) {
+    Log *log = logs + warp * warp_size;
+    unsigned lanes = std::min(warp_size, block.threads - warp * warp_size);
+    static std::vector<std::pair<unsigned, uint64_t>> together; // lanes and addresses
+    find_lines();
+    for (;;) {
+        const Entry *first = nullptr;
+        for (unsigned l = 0; l < lanes; ++l)
+            if (log[l].merged < log[l].entries.size())
+                if (const Entry &e = log[l].entries[log[l].merged];
+                    !first || spots[e.spot].place < spots[first->spot].place)
+                    first = &e;
+        if (!first)
+            break;
+        together.clear();
+        for (unsigned l = 0; l < lanes; ++l)
+            if (log[l].merged < log[l].entries.size())
+                if (const Entry &e = log[l].entries[log[l].merged]; key(e) == key(*first)) {
+                    together.emplace_back(l, e.address);
+                    ++log[l].merged;
+                }
+        count(*first, together);
+    }
+    for (unsigned l = 0; l < lanes; ++l) {
+        log[l].entries.clear();
+        log[l].merged = 0;
+    }
+}
+
+void print_counters(cpu_counters &counters, FILE *lines) {
+    counters = sums;
+    for (const auto &[kernel, sites] : kernels)
+        if (lines)
+            print(lines, sites);
+}
+void forget_counters() {
+    counting = true;
+    sums = {};
+    kernels.clear();
+}
+} // namespace cpu

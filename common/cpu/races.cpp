@@ -1,0 +1,456 @@
+/**
+ * @file races.cpp
+ * The checked flavour. GCC's -fsanitize=thread makes compiled kernels call __tsan_read4() and the like,
+ * which are here; libtsan itself is not linked. What they and the device tell goes to the counters and
+ * to the race detector:
+ *
+ * Every thread has a clock. Each granule of memory keeps its latest writes and two of the reads since,
+ * with the clocks of their threads. An access must be ordered after those that it conflicts with:
+ * - in a block by barriers (__syncthreads, __syncwarp) and by the order of one thread's statements;
+ * - by flags, in a block or between blocks: write, fence, atomic or volatile write of the flag; atomic
+ *   or volatile read of it, fence, read. Barriers hand on what a thread has released or seen.
+ * An asynchronous copy is a write that is unordered from its issue to the wait of its own thread.
+ */
+#include "trace.h"
+#include <cstring>
+#include <map>
+#include <memory>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+
+namespace cpu {
+namespace {
+using Row = std::vector<uint32_t>; ///< by thread of a block: what it did up to this clock is known
+/// Rows of blocks, by twice the block's number, plus one for what is visible in that block only.
+using Rows = std::map<uint64_t, std::shared_ptr<const Row>>;
+using Known = std::shared_ptr<const Rows>;
+
+enum How { plain, copied, in_flight };
+struct Mark { ///< one access; bit-fields, so that it travels in two registers
+    uint64_t clock : 32, place : 32;
+    uint64_t block : 32, thread : 16;
+    uint64_t atomic : 8; ///< or volatile: such accesses do not race with each other
+    uint64_t how : 8;
+};
+struct Cell {
+    Mark write, atomic; ///< the latest plain write, and the latest atomic one since
+    Mark read[2];
+};
+struct Page {
+    bool ignored;
+    const char *begin, *end; ///< what may be accessed in it
+    unsigned shift;          ///< a cell is 4 bytes, or 1 once a smaller access was seen
+    std::vector<Cell> cells;
+};
+constexpr size_t page_bytes = 4096;
+
+struct Clock {
+    uint32_t now = 1;
+    bool apart = false; ///< whether `row` says more than `everybody`
+    Row row;
+    Known known;          ///< of other blocks
+    Known seen, released; ///< by flags that it read, and what its own flags tell: a fence is between
+};
+
+enum Kind {
+    READ_IN_FLIGHT,
+    WRITE_IN_FLIGHT,
+    READ_COPY,
+    COPY_OVER_READ,
+    COPY_OVER_WRITE,
+    READ_WRITE,
+    WRITE_WRITE,
+    BLOCKS
+};
+struct Text {
+    const char *what, *mend;
+};
+const Text texts[] = {
+    {"read of what an asynchronous copy is still writing, issued at",
+     "wait for the copy (__pipeline_wait_prior) before the read"},
+    {"write over what an asynchronous copy is still writing, issued at",
+     "wait for the copy (__pipeline_wait_prior) before the write"},
+    {"read of an asynchronous copy that only its own thread has waited for, issued at",
+     "a barrier after the wait and before the read"},
+    {"asynchronous copy over what may still be read at",
+     "a barrier between the read and the copy, or one more buffer"},
+    {"asynchronous copy over what another thread wrote at", "a barrier between the write and the copy"},
+    {"read and write that nothing orders, the other at", nullptr},
+    {"two writes that nothing orders, the other at", nullptr},
+    {"accesses of two blocks that nothing orders, the other at",
+     "write, __threadfence(), atomic flag; atomic flag, __threadfence(), read; or atomics only, or two "
+     "launches"},
+};
+
+struct Race {
+    Kind kind;
+    Mark here, there;
+    bool shared;
+    size_t offset;
+};
+
+Clock threads[max_threads];
+Row everybody; ///< what all threads of the block know of each other
+std::unordered_map<uintptr_t, Page> pages;
+std::pair<uintptr_t, Page *> recent[64];
+std::unordered_map<const void *, Known> flags;
+std::map<std::tuple<Kind, uint32_t, uint32_t>, Race> races; ///< by kind and places
+uint32_t this_block;
+uintptr_t program_begin;
+
+uint32_t offset_of(Place place) { return uint32_t(uintptr_t(place) - program_begin); }
+
+Page &page_of(const void *p) {
+    uintptr_t number = uintptr_t(p) / page_bytes;
+    auto &slot = recent[number % 64];
+    if (slot.second && slot.first == number)
+        return *slot.second;
+    auto [at, fresh] = pages.try_emplace(number);
+    Page &page = at->second;
+    if (fresh) {
+        page.begin = reinterpret_cast<const char *>(number * page_bytes);
+        page.end = page.begin + page_bytes;
+        page.ignored =
+            !is_shared(p) && !allocation_of(p, &page.begin, &page.end) && offset_in_program(p) == outside;
+        page.shift = 2;
+        page.cells.resize(page.ignored ? 0 : page_bytes >> 2);
+    }
+    slot = {number, &page};
+    return page;
+}
+
+Row joined(const Row &a, const Row &b) {
+    Row r = a;
+    for (size_t i = 0; i < r.size(); ++i)
+        r[i] = std::max(r[i], b[i]);
+    return r;
+}
+
+Known joined(const Known &a, const Known &b) {
+    if (!a || a == b)
+        return b;
+    if (!b)
+        return a;
+    auto both = std::make_shared<Rows>(*a);
+    for (const auto &[block, row] : *b) {
+        auto &mine = (*both)[block];
+        if (!mine)
+            mine = row;
+        else if (mine != row)
+            mine = std::make_shared<Row>(joined(*mine, *row));
+    }
+    return both;
+}
+
+Row &row_of(Clock &t) {
+    if (!t.apart)
+        t.row = everybody;
+    t.apart = true;
+    return t.row;
+}
+
+inline bool ordered(const Clock &t, Mark m, bool shared) {
+    if (m.block == this_block)
+        return m.thread == self->rank || m.clock <= everybody[m.thread] ||
+               (t.apart && m.clock <= t.row[m.thread]);
+    if (shared || !t.known)
+        return shared; // shared memory: of a block that is over
+    auto at = t.known->find(uint64_t(m.block) * 2);
+    return at != t.known->end() && m.clock <= (*at->second)[m.thread];
+}
+
+bool in_one_warp(const Race &r) {
+    return r.here.block == r.there.block && r.here.thread / warp_size == r.there.thread / warp_size;
+}
+
+void race(Kind kind, Mark here, Mark there, bool shared, const char *p) {
+    Race race = {kind, here, there, shared, shared ? shared_offset(p) : 0};
+    auto [at, fresh] = races.insert({{kind, uint32_t(here.place), uint32_t(there.place)}, race});
+    if (!fresh && in_one_warp(at->second) && !in_one_warp(race))
+        at->second = race; // says more
+}
+
+/// Lanes of a warp may write to one address by one instruction: CUDA promises that one of them wins.
+bool one_instruction(Mark a, Mark b) {
+    return a.place == b.place && a.how == plain && a.block == b.block &&
+           a.thread / warp_size == b.thread / warp_size;
+}
+
+inline void check(const Clock &t, Cell &cell, Mark now, bool write, bool shared, const char *p) {
+    auto unordered = [&](Mark m) { return m.clock && !(now.atomic && m.atomic) && !ordered(t, m, shared); };
+    for (Mark w : {cell.write, cell.atomic})
+        if (w.clock && w.how == in_flight && w.block == this_block)
+            race(write ? WRITE_IN_FLIGHT : READ_IN_FLIGHT, now, w, shared, p);
+        else if (unordered(w) && !(write && one_instruction(now, w)))
+            race(w.block != this_block ? BLOCKS
+                 : now.how != plain    ? COPY_OVER_WRITE
+                 : !write              ? (w.how == copied ? READ_COPY : READ_WRITE)
+                                       : WRITE_WRITE,
+                 now, w, shared, p);
+    if (write)
+        for (Mark r : cell.read)
+            if (unordered(r))
+                race(r.block != this_block ? BLOCKS
+                     : now.how != plain    ? COPY_OVER_READ
+                                           : READ_WRITE,
+                     now, r, shared, p);
+    // An access takes the place of those that it comes after, for whatever comes after it comes after them
+    // too. An atomic one does not take a plain one's: other atomics need no order with it.
+    if (write && !now.atomic) {
+        cell = {now, {}, {}};
+    } else if (write) {
+        cell.atomic = now;
+    } else {
+        for (Mark &r : cell.read)
+            if (!r.clock || ((r.atomic || !now.atomic) && ordered(t, r, shared))) {
+                r = now;
+                return;
+            }
+        // Of reads that nothing orders two are kept, rather of two warps.
+        const Mark *r = cell.read;
+        if (!now.atomic && r[0].block == r[1].block && r[0].thread / warp_size == r[1].thread / warp_size)
+            cell.read[1] = now;
+    }
+}
+
+/// Calls each(cell, address) for the granules of an access.
+template<class Each>
+__attribute__((always_inline)) inline void each_cell(const void *p, unsigned size, Each each) {
+    const char *at = static_cast<const char *>(p), *end = at + size;
+    while (at < end) {
+        Page &page = page_of(at);
+        if (page.ignored)
+            return;
+        if (page.shift && (uintptr_t(p) | size) % 4) {
+            std::vector<Cell> small(page_bytes);
+            for (size_t i = 0; i < page_bytes; ++i)
+                small[i] = page.cells[i >> 2];
+            page.cells.swap(small);
+            page.shift = 0;
+        }
+        size_t inside = uintptr_t(at) % page_bytes;
+        for (; inside < page_bytes && at < end;
+             inside += size_t(1) << page.shift, at += size_t(1) << page.shift)
+            each(page.cells[inside >> page.shift], at);
+    }
+}
+
+void touch(uint32_t place, const void *p, unsigned size, bool write, bool atomic, bool copy, bool shared) {
+    const Clock &t = threads[self->rank];
+    Mark now = {t.now, place, this_block, uint16_t(self->rank), atomic, copy ? in_flight : plain};
+    each_cell(p, size, [&](Cell &cell, const char *at) { check(t, cell, now, write, shared, at); });
+}
+
+/// An atomic or volatile access: a flag, if there are fences.
+void use_flag(const void *p, bool reads, bool writes) {
+    Clock &t = threads[self->rank];
+    auto at = flags.find(p);
+    if (reads && at != flags.end())
+        t.seen = joined(t.seen, at->second);
+    if (writes && t.released)
+        flags[p] = reads && at != flags.end() ? joined(at->second, t.released) : t.released;
+    else if (writes && !reads && at != flags.end())
+        flags.erase(at); // what it told no longer holds
+}
+
+void fence(bool device) {
+    Clock &t = threads[self->rank];
+    if (t.seen) {
+        auto others = std::make_shared<Rows>();
+        for (const auto &[block, row] : *t.seen)
+            if (block / 2 == this_block)
+                row_of(t) = joined(row_of(t), *row);
+            else if (device && block % 2 == 0)
+                others->insert({block, row});
+        if (!others->empty())
+            t.known = joined(t.known, others);
+    }
+    auto mine = std::make_shared<Row>(t.apart ? t.row : everybody);
+    (*mine)[self->rank] = t.now++;
+    auto rows = std::make_shared<Rows>();
+    if (device && t.known)
+        *rows = *t.known;
+    (*rows)[uint64_t(this_block) * 2 + !device] = mine;
+    t.released = joined(t.released, rows);
+}
+
+void report(const Race &r) {
+    std::string here = source_line(place_in_program(r.here.place)),
+                there = source_line(place_in_program(r.there.place));
+    const char *mend = texts[r.kind].mend;
+    if (!mend)
+        mend = in_one_warp(r)
+                   ? "__syncwarp() or __syncthreads() between them; a shuffle or mma_sync orders no memory"
+                   : "__syncthreads() between them";
+    fault_at(here, "race in " + (r.shared ? shared_name(r.offset) : "device memory") + ": " +
+                       texts[r.kind].what + " " + there + "; here " + where(r.here.thread, r.here.block) +
+                       ", there " + where(r.there.thread, r.there.block) + "; usual mend: " + mend);
+}
+
+struct Checker final : Tracer {
+    void launch_begin() override {
+        program_begin = uintptr_t(place_in_program(0));
+        pages.clear();
+        std::fill(std::begin(recent), std::end(recent), std::make_pair(uintptr_t(0), nullptr));
+        flags.clear();
+        everybody.assign(block.threads, 0);
+        for (unsigned i = 0; i < block.threads; ++i)
+            threads[i] = Clock();
+    }
+    void launch_end() override {
+        std::vector<Place> places;
+        for (const auto &[key, r] : races)
+            for (const Mark &m : {r.here, r.there})
+                places.push_back(place_in_program(m.place));
+        look_up_lines(places);
+        std::set<std::pair<Kind, std::set<std::string>>> told; // a pair of lines, whichever came first
+        for (const auto &[key, r] : races)
+            if (told.insert({r.kind,
+                             {source_line(place_in_program(r.here.place)),
+                              source_line(place_in_program(r.there.place))}})
+                    .second)
+                report(r);
+        races.clear();
+    }
+    void block_begin() override {
+        this_block = uint32_t(linear_block());
+        for (auto at = flags.begin(); at != flags.end();)
+            at = is_shared(at->first) ? flags.erase(at) : std::next(at);
+        for (unsigned i = 0; i < block.threads; ++i) {
+            Clock &t = threads[i];
+            t.known = t.seen = t.released = nullptr;
+            t.apart = false;
+            everybody[i] = t.now++;
+        }
+    }
+    void block_end() override {
+        for (unsigned w = 0; w * warp_size < block.threads; ++w)
+            count_warp(w);
+    }
+    void access(Place place, const void *p, unsigned size, Access kind) override {
+        if (in_stacks(p))
+            return;
+        bool shared = is_shared(p), atomic = kind >= Access::atomic;
+        bool writes = kind == Access::write || kind == Access::atomic || kind == Access::volatile_write;
+        bool reads = !writes || kind == Access::atomic;
+        if (shared && !in_shared(p, size))
+            return fault(place, "access past the %zu bytes of dynamic shared memory",
+                         block.launch->dynamic_shared);
+        const Page &page = page_of(p);
+        if (page.ignored)
+            return; // the host's: a kernel's arguments
+        if (const char *c = static_cast<const char *>(p); c < page.begin || c + size > page.end)
+            if (!shared && !in_allocation(p, size) && is_device_pointer(p))
+                fault(place, "%s %s", writes ? "write" : "read", describe_address(p, size).c_str());
+        uint32_t offset = offset_of(place);
+        Op op = kind == Access::atomic ? Op::atomic : writes ? Op::store : Op::load;
+        count_later(offset, shared ? shared_offset(p) : uintptr_t(p), size, shared ? Op(int(op) + 4) : op);
+        touch(offset, p, size, writes, atomic, false, shared);
+        if (atomic)
+            use_flag(p, reads, writes);
+    }
+    void async_issue(Place place, void *dst, const void *src, unsigned size, unsigned read) override {
+        uint32_t offset = offset_of(place);
+        if (read) {
+            count_later(offset, uintptr_t(src), read, Op::copy_read);
+            touch(offset, src, read, false, false, false, false);
+        }
+        count_later(offset, shared_offset(dst), size, Op::copy_write);
+        touch(offset, dst, size, true, false, true, true);
+    }
+    void async_land(const void *dst, unsigned size) override {
+        each_cell(dst, size, [](Cell &cell, const char *) {
+            Mark &w = cell.write;
+            if (w.how == in_flight && w.thread == self->rank && w.block == this_block) {
+                w.how = copied;
+                w.clock = threads[self->rank].now;
+            }
+        });
+    }
+    void event(Place place, Event event) override {
+        if (event == Event::wait)
+            count_later(offset_of(place), 0, 0, Op::wait);
+        if (event == Event::block_fence || event == Event::device_fence)
+            fence(event == Event::device_fence);
+    }
+    void synchronised(const unsigned *ranks, unsigned n, bool whole_block) override {
+        Known known, seen, released;
+        std::vector<unsigned> all;
+        if (whole_block) // with those that have exited
+            for (unsigned i = 0; i < block.threads; ++i)
+                all.push_back(i);
+        else
+            all.assign(ranks, ranks + n);
+        for (unsigned i : all) {
+            known = joined(known, threads[i].known);
+            seen = joined(seen, threads[i].seen);
+            released = joined(released, threads[i].released);
+        }
+        Row row;
+        if (!whole_block) {
+            row = everybody;
+            for (unsigned i : all) {
+                if (threads[i].apart)
+                    row = joined(row, threads[i].row);
+                row[i] = threads[i].now;
+            }
+        }
+        for (unsigned i : all) {
+            Clock &t = threads[i];
+            t.known = known, t.seen = seen, t.released = released;
+            t.apart = !whole_block;
+            if (whole_block)
+                everybody[i] = t.now;
+            else
+                t.row = row;
+            ++t.now;
+        }
+        if (whole_block) {
+            count_block_barrier();
+            block_end();
+        }
+    }
+    void converged(unsigned warp) override { count_warp(warp); }
+    void matrix_multiply(Place place, unsigned m, unsigned n, unsigned k) override {
+        count_now(offset_of(place), Op::mma, uint64_t(2) * m * n * k);
+    }
+    void counters(cpu_counters &sums, FILE *lines) override { print_counters(sums, lines); }
+    void forget_counters() override { cpu::forget_counters(); }
+} checker;
+
+const bool installed = (tracer = &checker, true);
+} // namespace
+} // namespace cpu
+
+// ---- What compiled kernels call ----
+#define CALLBACK(name, size, kind)                                              \
+    void __tsan_##name(void *p) {                                               \
+        if (cpu::self)                                                          \
+            cpu::checker.access(CPU_DEVICE_CALLER, p, size, cpu::Access::kind); \
+    }
+#define CALLBACKS(n)                                       \
+    CALLBACK(read##n, n, read)                             \
+    CALLBACK(write##n, n, write)                           \
+    CALLBACK(unaligned_read##n, n, read)                   \
+    CALLBACK(unaligned_write##n, n, write)                 \
+    CALLBACK(volatile_read##n, n, volatile_read)           \
+    CALLBACK(volatile_write##n, n, volatile_write)         \
+    CALLBACK(unaligned_volatile_read##n, n, volatile_read) \
+    CALLBACK(unaligned_volatile_write##n, n, volatile_write)
+extern "C" {
+CALLBACKS(1)
+CALLBACKS(2)
+CALLBACKS(4)
+CALLBACKS(8)
+CALLBACKS(16)
+void __tsan_read_range(void *p, size_t size) {
+    if (cpu::self)
+        cpu::checker.access(CPU_DEVICE_CALLER, p, unsigned(size), cpu::Access::read);
+}
+void __tsan_write_range(void *p, size_t size) {
+    if (cpu::self)
+        cpu::checker.access(CPU_DEVICE_CALLER, p, unsigned(size), cpu::Access::write);
+}
+void __tsan_init() {}
+}
