@@ -287,15 +287,14 @@ bool vector_time(struct vector_problem *p, const struct vector_step *step,
     for (int i = 0; i < COPY && failure == NULL; ++i) {
         oracle_poison(p->y_base, p->y_words);
         failure = device_error(run_timed(&timed[i], 0));
-        struct row other = *row; /* an error of another is not the step's */
-        if (failure == NULL && judge(p, VECTOR_REALS, ref, i == STEP ? row : &other)) {
-            snprintf(row->note, sizeof row->note, "%s%.200s",
-                     i == STEP   ? ""
-                     : i == BASE ? "the base: "
-                                 : "the library: ",
-                     other.note);
+        struct row judged = *row; /* an error of the base or the library is not the step's */
+        if (failure == NULL && judge(p, VECTOR_REALS, ref, &judged)) {
+            static const char *const whose[] = {"", "the base: ", "the library: "};
+            snprintf(row->note, sizeof row->note, "%s%.200s", whose[i], judged.note);
             failure = row->note;
         }
+        if (i == STEP)
+            row->error = judged.error;
     }
     cudaFree(timed[LIBRARY].library_workspace);
     cudaFree(copy);

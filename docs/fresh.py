@@ -482,6 +482,24 @@ def mark_profile(page, name):
     return table(heads, cells) + f"\nBy `ncu`: {link(page, own['file'], os.path.basename(own['file']))}.\n"
 
 
+def mark_model(page, arguments):
+    """The CPU device's counters beside the hardware's: one figure where they are equal, else model / hardware."""
+    counters, rows = arguments.split("; "), [r for r in results("model") if r["shape"] != "book"]
+    if not rows:
+        return NOT_YET
+    lines = []
+    for name in dict.fromkeys(r["step"] for r in rows):
+        own = {r["counter"]: r for r in rows if r["step"] == name}
+        cells, why = [], []
+        for r in (own.get(c) for c in counters):
+            pair = [f"{int(r[side]):,}" for side in ("model", "hardware")] if r else [""]
+            cells.append(" / ".join(dict.fromkeys(pair)))
+            why += [r["verdict"]] if len(set(pair)) > 1 else []
+        if any(cells):
+            lines.append([name] + cells + [", ".join(dict.fromkeys(why))])
+    return table(["step"] + [c + ">" for c in counters] + ["why"], lines) + f"\n{link(page, rows[0]['file'], os.path.basename(rows[0]['file']))}\n"
+
+
 def mark_csv(page, path):
     """A small result file, as it is."""
     if not exists(path):

@@ -14,8 +14,8 @@ namespace cpu {
 constexpr int poison = 0xff; ///< every byte of it: a NaN in every floating-point format
 
 struct AsyncCopy {
-    char *dst;
-    const char *src;
+    void *dst;
+    const void *src;
     unsigned size, zfill;
     unsigned group;
     bool landed;
@@ -70,23 +70,24 @@ enum class Event : uint8_t { wait, block_fence, device_fence };
 /// one is running. Planned: arrivals and waits of an mbarrier, copies by TMA, wgmma.
 struct Tracer {
     virtual ~Tracer() = default;
-    virtual void launch_begin() = 0;
-    virtual void launch_end() = 0; ///< reports the races
-    virtual void block_begin() = 0;
-    virtual void block_end() = 0;
-    virtual void access(Place, const void *, unsigned size, Access) = 0;
-    virtual void async_issue(Place, void *dst, const void *src, unsigned size, unsigned read) = 0;
-    virtual void async_land(const void *dst, unsigned size) = 0;
-    virtual void event(Place, Event) = 0;
+    virtual void launch_begin() {}
+    virtual void launch_end() {} ///< reports the races
+    virtual void block_begin() {}
+    virtual void block_end() {}
+    virtual void access(Place, const void *, unsigned /*size*/, Access) {}
+    /// Destination, source, its size and what of it is read: the rest is zero-filled.
+    virtual void async_issue(Place, void *, const void *, unsigned, unsigned) {}
+    virtual void async_land(const void * /*dst*/, unsigned /*size*/) {}
+    virtual void event(Place, Event) {}
     /// These threads met, and what each wrote before is visible to all.
-    virtual void synchronised(const unsigned *ranks, unsigned n, bool whole_block) = 0;
+    virtual void synchronised(const unsigned * /*ranks*/, unsigned /*n*/, bool /*whole_block*/) {}
     /// All live lanes of a warp stand at one place.
-    virtual void converged(unsigned warp) = 0;
-    virtual void matrix_multiply(Place, unsigned m, unsigned n, unsigned k) = 0;
-    virtual void counters(cpu_counters &, FILE *lines) = 0;
-    virtual void forget_counters() = 0;
+    virtual void converged(unsigned /*warp*/) {}
+    virtual void matrix_multiply(Place, uint64_t /*operations*/) {}
+    virtual void counters(cpu_counters &, FILE * /*lines*/) {}
+    virtual void forget_counters() {}
 };
-extern Tracer *tracer; ///< null in the plain flavour
+extern Tracer *tracer, plain_tracer; ///< the latter, which follows nothing, is the plain flavour's
 
 // ---- scheduler.cpp ----
 extern cpu_schedule schedule;
@@ -106,7 +107,6 @@ uint64_t linear_block();                          ///< of the block that runs, i
 std::string where(unsigned rank, uint64_t block); ///< "thread (1,0,0) of block (2,0,0)"
 
 // ---- meet.cpp, operations.cpp ----
-unsigned lane(); ///< of the running thread, in its warp
 /// Waits for every live lane of `mask` to call with the same `what`; then `work` ran once.
 /// @param orders_memory  whether the lanes' earlier writes become visible to each other.
 void warp_meet(Place place, const char *what, unsigned mask, WarpWork work, void *argument,
@@ -158,4 +158,28 @@ uintptr_t offset_in_program(const void *address);
 Place place_in_program(uintptr_t offset);
 /// Runs `work` on a worker thread, and gives up on it when the watchdog's time is over.
 void run_on_worker(void (*work)(const Launch &), const Launch &launch);
+
+// ---- counters.cpp: of the checked flavour ----
+/// What one thread did, to be made one instruction of its warp.
+enum class Op : uint8_t {
+    load,
+    store,
+    atomic,
+    copy_read, // global memory
+    shared_load,
+    shared_store,
+    shared_atomic,
+    copy_write, // shared memory
+    wait,
+    mma
+};
+
+/// Adds to the running thread's log. `place` is an offset in the program.
+void count_later(uint32_t place, uint64_t address, unsigned size, Op op);
+void count_now(uint32_t place, Op op, uint64_t flops);
+/// Makes warp instructions of the logs of a warp whose lanes have all come to one place.
+void count_warp(unsigned warp);
+void count_block_barrier();
+void print_counters(cpu_counters &counters, FILE *lines);
+void forget_counters();
 } // namespace cpu

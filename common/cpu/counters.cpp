@@ -5,7 +5,7 @@
  * parted meet again. Accesses of one kind and source line are one instruction, of which the compiler may
  * have made several. So the sums do not depend on the order in which lanes ran.
  */
-#include "trace.h"
+#include "block.h"
 #include <algorithm>
 #include <cinttypes>
 #include <map>

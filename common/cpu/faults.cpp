@@ -83,10 +83,9 @@ void look_up_lines(const std::vector<Place> &places) {
             line = &known_lines[asked[next++]];
         else if (char *colon = strrchr(text, ':'); colon && line && !line->in_kernel && !strchr(text, '?')) {
             std::string path(text, size_t(colon - text));
-            if (path.size() > 4 && path.compare(path.size() - 4, 4, ".cpp") == 0 &&
-                path.find(".cu.") != path.npos)
-                path.erase(path.size() -
-                           4); // some compilers name the rewritten copy, whose lines are the same
+            // Some compilers name the rewritten copy, whose lines are the same.
+            if (size_t n = path.size(); n > 7 && path.compare(n - 7, 7, ".cu.cpp") == 0)
+                path.erase(n - 4);
             *line = {path, unsigned(atoi(colon + 1)), !is_ours(path)};
         }
     }
@@ -180,8 +179,7 @@ void on_signal(int signal, siginfo_t *info, void *context_of_signal) {
     else
         snprintf(what, sizeof what, "%s %s", access, describe_address(info->si_addr, 1).c_str());
     fault(static_cast<const char *>(frames[i]) - 1, "%s", what);
-    if (tracer)
-        tracer->launch_end(); // the races that may have led to it
+    tracer->launch_end(); // the races that may have led to it
     fflush(stdout);
     _exit(1);
 }

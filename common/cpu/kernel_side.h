@@ -44,15 +44,8 @@ template<class... A> struct ConfiguredCall {
     size_t dynamic_shared;
     std::tuple<A...> arguments;
 };
-struct Configuration {
-    dim3 grid, block;
-    size_t dynamic_shared;
-    template<class... A> ConfiguredCall<A...> operator()(A... arguments) const {
-        return {grid, block, dynamic_shared, std::tuple<A...>(arguments...)};
-    }
-};
-inline Configuration configure(dim3 grid, dim3 block, size_t dynamic_shared = 0, cudaStream_t = nullptr) {
-    return {grid, block, dynamic_shared};
+inline auto configure(dim3 grid, dim3 block, size_t dynamic_shared = 0, cudaStream_t = nullptr) {
+    return [=](auto... a) { return ConfiguredCall<decltype(a)...>{grid, block, dynamic_shared, {a...}}; };
 }
 
 /// The build rewrites `kernel<<<grid, block>>>(x)` to `kernel ->* cpu::configure(grid, block)(x)`.
@@ -68,14 +61,12 @@ template<class... P, class... A> void operator->*(void (*kernel)(P...), const Co
             nullptr});
 }
 
-extern "C" {
 // One axis each. Constant while a kernel's frame lives, so a compiler may keep what it got.
-unsigned cpu_thread_index(int axis) __attribute__((const));
-unsigned cpu_block_index(int axis) __attribute__((const));
-unsigned cpu_block_dim(int axis) __attribute__((const));
-unsigned cpu_grid_dim(int axis) __attribute__((const));
-}
-unsigned lane();
+unsigned thread_index(int axis) __attribute__((const));
+unsigned block_index(int axis) __attribute__((const));
+unsigned block_dim(int axis) __attribute__((const));
+unsigned grid_dim(int axis) __attribute__((const));
+unsigned lane(); ///< of the running thread, in its warp
 
 enum class Shuffle { index, up, down, exclusive_or };
 CPU_DEVICE_DISTINCT uint64_t shuffle(const char *what, Shuffle kind, unsigned mask, uint64_t value,

@@ -10,8 +10,7 @@ namespace cpu {
 static void release_barrier() {
     std::vector<unsigned> ranks;
     ranks.swap(block.at_barrier);
-    if (tracer)
-        tracer->synchronised(ranks.data(), unsigned(ranks.size()), true);
+    tracer->synchronised(ranks.data(), unsigned(ranks.size()), true);
     for (unsigned rank : ranks)
         block.thread[rank].met = unsigned(ranks.size()), block.thread[rank].votes = block.votes;
     block.votes = 0;
@@ -23,8 +22,8 @@ void release_barrier_if_complete() {
         release_barrier();
 }
 
-/// Afterwards self->met and self->votes tell who came.
-static void block_barrier(Place place, const char *what, bool vote = false) {
+/// Gives the running thread, whose `met` and `votes` tell who came.
+static const Thread &block_barrier(Place place, const char *what, bool vote = false) {
     preempt();
     if (block.at_barrier.empty())
         block.barrier_place = place;
@@ -40,6 +39,7 @@ static void block_barrier(Place place, const char *what, bool vote = false) {
         release_barrier();
         leave(); // any of them may go on first
     }
+    return *self;
 }
 
 // ---- Warp meetings ----
@@ -56,9 +56,9 @@ static void finish_meeting(unsigned warp, size_t which) {
             if (block.thread[rank].state == State::waiting)
                 others[waiting++] = rank;
         }
-    if (tracer && m.orders_memory)
+    if (m.orders_memory)
         tracer->synchronised(all, n, false);
-    if (tracer && m.here == block.live[warp])
+    if (m.here == block.live[warp])
         tracer->converged(warp);
     make_ready(others, waiting);
 }
@@ -151,31 +151,23 @@ static unsigned ballot(Place place, const char *what, unsigned mask, bool yes) {
 using namespace cpu;
 
 void __syncthreads() { block_barrier(CPU_DEVICE_CALLER, "__syncthreads"); }
-int __syncthreads_count(int predicate) {
-    block_barrier(CPU_DEVICE_CALLER, "__syncthreads_count", predicate != 0);
-    return int(self->votes);
+int __syncthreads_count(int yes) {
+    return int(block_barrier(CPU_DEVICE_CALLER, "__syncthreads_count", yes).votes);
 }
-int __syncthreads_and(int predicate) {
-    block_barrier(CPU_DEVICE_CALLER, "__syncthreads_and", predicate != 0);
-    return self->votes == self->met;
+int __syncthreads_and(int yes) {
+    const Thread &t = block_barrier(CPU_DEVICE_CALLER, "__syncthreads_and", yes);
+    return t.votes == t.met;
 }
-int __syncthreads_or(int predicate) {
-    block_barrier(CPU_DEVICE_CALLER, "__syncthreads_or", predicate != 0);
-    return self->votes != 0;
-}
+int __syncthreads_or(int yes) { return block_barrier(CPU_DEVICE_CALLER, "__syncthreads_or", yes).votes != 0; }
 void __syncwarp(unsigned mask) {
     Place place = CPU_DEVICE_CALLER;
     preempt();
     warp_meet(place, "__syncwarp", mask, nullptr, nullptr, true);
 }
 
-unsigned __ballot_sync(unsigned mask, int predicate) {
-    return ballot(CPU_DEVICE_CALLER, "__ballot_sync", mask, predicate != 0);
+unsigned __ballot_sync(unsigned mask, int yes) {
+    return ballot(CPU_DEVICE_CALLER, "__ballot_sync", mask, yes);
 }
-int __any_sync(unsigned mask, int predicate) {
-    return ballot(CPU_DEVICE_CALLER, "__any_sync", mask, predicate != 0) != 0;
-}
-int __all_sync(unsigned mask, int predicate) {
-    return ballot(CPU_DEVICE_CALLER, "__all_sync", mask, predicate == 0) == 0;
-}
+int __any_sync(unsigned mask, int yes) { return ballot(CPU_DEVICE_CALLER, "__any_sync", mask, yes) != 0; }
+int __all_sync(unsigned mask, int yes) { return ballot(CPU_DEVICE_CALLER, "__all_sync", mask, !yes) == 0; }
 unsigned __activemask() { return 1u << lane(); }

@@ -34,6 +34,13 @@ size_t page_size() {
     static const size_t size = size_t(sysconf(_SC_PAGESIZE));
     return size;
 }
+/// Null, and a line on stderr, if there is no address space.
+char *map(void *at, size_t size, int access, int more = 0) {
+    void *p = mmap(at, size, access, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | more, -1, 0);
+    if (p == MAP_FAILED)
+        perror("CPU device: mmap");
+    return p == MAP_FAILED ? nullptr : static_cast<char *>(p);
+}
 size_t round_up(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
 
 struct Allocation {
@@ -58,10 +65,8 @@ void check_canary(Place place, const Allocation &a, char *from, char *to, const 
     char *bad = std::find_if(from, to, [](char c) { return c != char(poison); });
     if (bad == to)
         return;
-    if (bad >= a.end()) // the first byte that was hit; before an allocation, the last one
-        fault(place, "write %td bytes %s of a device allocation of %zu bytes", bad - a.end(), side, a.size);
-    else
-        fault(place, "write %td bytes %s of a device allocation of %zu bytes", a.begin - bad, side, a.size);
+    ptrdiff_t distance = bad >= a.end() ? bad - a.end() : a.begin - bad;
+    fault(place, "write %td bytes %s of a device allocation of %zu bytes", distance, side, a.size);
     memset(from, poison, size_t(to - from));
 }
 
@@ -93,22 +98,16 @@ void *allocate(size_t size) {
     if (size > available)
         return nullptr;
     size_t inside = round_up(size, page_size()), guard = page_size();
-    void *p =
-        mmap(nullptr, inside + 2 * guard, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED)
+    char *p = map(nullptr, inside + 2 * guard, PROT_NONE);
+    if (!p)
         return nullptr;
-    Allocation a;
-    a.mapped = static_cast<char *>(p);
-    a.mapped_end = a.mapped + inside + 2 * guard;
-    a.begin = a.mapped_end - guard - round_up(size, alignment);
-    a.size = size;
-    if (mprotect(a.mapped + guard, inside, PROT_READ | PROT_WRITE) != 0) {
-        munmap(a.mapped, inside + 2 * guard);
+    if (mprotect(p + guard, inside, PROT_READ | PROT_WRITE) != 0) {
+        munmap(p, inside + 2 * guard);
         return nullptr;
     }
-    memset(a.mapped + guard, poison, inside); // the canaries too
-    live[a.mapped] = a;
-    return a.begin;
+    memset(p + guard, poison, inside); // the canaries too
+    live[p] = {p, p + inside + 2 * guard, p + guard + inside - round_up(size, alignment), size};
+    return live[p].begin;
 }
 
 bool release(void *p) {
@@ -117,9 +116,7 @@ bool release(void *p) {
         return false;
     check_canaries(nullptr, *a);
     // Gives the memory back and keeps the addresses, so that late accesses are caught.
-    if (mmap(a->mapped, size_t(a->mapped_end - a->mapped), PROT_NONE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
-        perror("CPU device: cudaFree");
+    map(a->mapped, size_t(a->mapped_end - a->mapped), PROT_NONE, MAP_FIXED);
     freed[a->mapped] = *a;
     live.erase(a->mapped);
     return true;
@@ -130,16 +127,13 @@ bool in_allocation(const void *p, size_t size) {
     const Allocation *a = find(live, p);
     return a && c >= a->begin && size <= a->size && c + size <= a->end();
 }
-
 bool allocation_of(const void *p, const char **begin, const char **end) {
     const Allocation *a = find(live, p);
     if (a)
         *begin = a->begin, *end = a->end();
     return a;
 }
-
 bool is_device_pointer(const void *p) { return find(live, p) || find(freed, p); }
-
 void check_canaries(Place place) {
     for (const auto &entry : live)
         check_canaries(place, entry.second);
@@ -151,13 +145,11 @@ std::string describe_address(const void *p, size_t size) {
     if (uintptr_t(p) < 65536) {
         snprintf(text, sizeof text, "through a null pointer (address %#zx)", size_t(uintptr_t(p)));
     } else if (const Allocation *a = find(live, p)) {
-        const char *of = "of a device allocation of";
-        if (c < a->begin)
-            snprintf(text, sizeof text, "%td bytes before the start %s %zu bytes", a->begin - c, of, a->size);
-        else if (c >= a->end())
-            snprintf(text, sizeof text, "%td bytes past the end %s %zu bytes", c - a->end(), of, a->size);
-        else
-            snprintf(text, sizeof text, "%zu bytes across the end %s %zu bytes", size, of, a->size);
+        const char *side = c < a->begin    ? "before the start"
+                           : c >= a->end() ? "past the end"
+                                           : "across the end";
+        ptrdiff_t bytes = c < a->begin ? a->begin - c : c >= a->end() ? c - a->end() : ptrdiff_t(size);
+        snprintf(text, sizeof text, "%td bytes %s of a device allocation of %zu bytes", bytes, side, a->size);
     } else if (const Allocation *f = find(freed, p)) {
         snprintf(text, sizeof text, "of a device allocation of %zu bytes that was freed", f->size);
     } else {
@@ -243,13 +235,10 @@ size_t static_shared(const void *kernel) {
 std::string shared_name(size_t offset) {
     for (const Symbol &v : symbols())
         if (v.thread_local_ && offset - v.value < v.size) {
-            std::string name = v.name;
-            if (char *plain = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, nullptr)) {
-                name = plain;
-                free(plain);
-            }
-            size_t colon = name.rfind("::"); // "kernel(float*)::tile"
-            return colon == name.npos ? name : name.substr(colon + 2);
+            char *plain = abi::__cxa_demangle(v.name.c_str(), nullptr, nullptr, nullptr);
+            std::string name = plain ? plain : v.name; // "kernel(float*)::tile"
+            free(plain);
+            return name.substr(name.rfind("::") == name.npos ? 0 : name.rfind("::") + 2);
         }
     return "shared memory";
 }
@@ -280,7 +269,7 @@ struct StackOf {
         // Tops at one offset from a page would compete for the same cache sets.
         size_t stagger = rank * 1088 % 8192;
         s.sp = stacks + (rank + 1) * stack_size - stagger;
-        s.size = stack_size - stagger - size_t(sysconf(_SC_PAGESIZE));
+        s.size = stack_size - stagger - page_size();
         return s;
     }
     void deallocate(boost::context::stack_context &) noexcept {}
@@ -289,25 +278,19 @@ struct StackOf {
 
 boost::context::fiber make_fiber(unsigned rank, boost::context::fiber (*body)(boost::context::fiber &&)) {
     if (!stacks) {
-        void *p = mmap(nullptr, stack_size * max_threads, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (p == MAP_FAILED) {
-            perror("CPU device: no address space for the threads' stacks");
-            exit(1);
-        }
-        stacks = static_cast<char *>(p);
+        stacks = map(nullptr, stack_size * max_threads, PROT_READ | PROT_WRITE);
+        if (!stacks)
+            exit(1); // map() has said why
     }
     for (; guarded <= rank; ++guarded)
-        mprotect(stacks + guarded * stack_size, size_t(sysconf(_SC_PAGESIZE)), PROT_NONE);
+        mprotect(stacks + guarded * stack_size, page_size(), PROT_NONE);
     return boost::context::fiber(std::allocator_arg, StackOf{rank}, body);
 }
 
 bool in_stacks(const void *p) {
-    return size_t(static_cast<const char *>(p) - stacks) < stack_size * max_threads;
+    return stacks && size_t(static_cast<const char *>(p) - stacks) < stack_size * max_threads;
 }
-
 bool in_stack_guard(const void *p) {
-    size_t at = size_t(static_cast<const char *>(p) - stacks);
-    return stacks && at < stack_size * max_threads && at % stack_size < size_t(sysconf(_SC_PAGESIZE));
+    return in_stacks(p) && size_t(static_cast<const char *>(p) - stacks) % stack_size < page_size();
 }
 } // namespace cpu

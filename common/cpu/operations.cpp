@@ -11,7 +11,7 @@ using namespace cpu;
 
 static void land(AsyncCopy &c) {
     memcpy(c.dst, c.src, c.size - c.zfill);
-    memset(c.dst + (c.size - c.zfill), 0, c.zfill);
+    memset(static_cast<char *>(c.dst) + c.size - c.zfill, 0, c.zfill);
     c.landed = true;
 }
 
@@ -30,19 +30,9 @@ void __pipeline_memcpy_async(void *dst, const void *src, size_t size, size_t zfi
     unsigned read = unsigned(size - zfill);
     if (read && !in_allocation(src, read))
         return fault(place, "asynchronous copy reads %s", describe_address(src, read).c_str());
-    if (tracer)
-        tracer->async_issue(place, dst, src, unsigned(size), read);
-    AsyncCopy c{static_cast<char *>(dst),
-                static_cast<const char *>(src),
-                unsigned(size),
-                unsigned(zfill),
-                self->group,
-                false,
-                place};
-    bool late = schedule.async == CPU_LATE;
-    if (schedule.async == CPU_EITHER)
-        late = random_number() % 2;
-    if (late)
+    tracer->async_issue(place, dst, src, unsigned(size), read);
+    AsyncCopy c{dst, src, unsigned(size), unsigned(zfill), self->group, false, place};
+    if (schedule.async == CPU_EITHER ? random_number() % 2 : schedule.async == CPU_LATE)
         memset(dst, poison, size); // until the wait, which is also when the source is read
     else
         land(c);
@@ -64,22 +54,17 @@ void __pipeline_wait_prior(size_t prior) {
     for (; done < copies.size() && copies[done].group + prior < self->group; ++done) {
         if (!copies[done].landed)
             land(copies[done]);
-        if (tracer)
-            tracer->async_land(copies[done].dst, copies[done].size);
+        tracer->async_land(copies[done].dst, copies[done].size);
     }
     copies.erase(copies.begin(), copies.begin() + long(done));
-    if (tracer)
-        tracer->event(place, Event::wait);
+    tracer->event(place, Event::wait);
 }
 
 void cpu::check_copies_at_exit() {
     for (const AsyncCopy &c : self->copies) {
-        if (c.group == self->group)
-            fault(c.place, "asynchronous copy that was never committed");
-        else
-            fault(c.place, "asynchronous copy that was never waited for");
-        if (tracer)
-            tracer->async_land(c.dst, c.size);
+        fault(c.place, c.group == self->group ? "asynchronous copy that was never committed"
+                                              : "asynchronous copy that was never waited for");
+        tracer->async_land(c.dst, c.size);
     }
     self->copies.clear();
 }
@@ -89,15 +74,13 @@ void cpu::prepare_atomic(Place place, const void *p, unsigned size) {
     breathe();
     if (uintptr_t(p) % size)
         fault(place, "atomic of %u bytes at an address that is not a multiple of it", size);
-    if (tracer)
-        tracer->access(place, p, size, Access::atomic);
+    tracer->access(place, p, size, Access::atomic);
 }
 
 // Threads take turns, so memory is always in order: a fence is only a chance for others to run. What
 // it orders, and for whom, the checked flavour knows.
 static void fence(Place place, Event kind) {
-    if (tracer)
-        tracer->event(place, kind);
+    tracer->event(place, kind);
     breathe();
 }
 void __threadfence_block() { fence(CPU_DEVICE_CALLER, Event::block_fence); }
@@ -142,8 +125,7 @@ static void each_element(Place place, Form form, P *p, unsigned ldm, bool row_ma
     const uint8_t *row = layouts[form].row[lane()], *col = layouts[form].col[lane()];
     for (int e = 0; e < elements(form); ++e) {
         P *q = p + (row_major ? row[e] * size_t(ldm) + col[e] : col[e] * size_t(ldm) + row[e]);
-        if (tracer)
-            tracer->access(place, q, sizeof(P), access);
+        tracer->access(place, q, sizeof(P), access);
         move(e, *q);
     }
 }
@@ -183,8 +165,7 @@ template<class E> static void multiply_lanes(void *const *lanes, unsigned mask) 
     for (int l = 0; l < int(warp_size); ++l)
         for (int e = 0; mask >> l & 1 && e < 8; ++e)
             static_cast<const Operands<E> *>(lanes[l])->d[e] = sum[in_c.row[l][e]][in_c.col[l][e]];
-    if (tracer)
-        tracer->matrix_multiply(place, 16, 16, K);
+    tracer->matrix_multiply(place, 2 * 16 * 16 * K);
 }
 
 template<class E> void load(Form form, E *x, const E *p, unsigned ldm, bool row_major) {

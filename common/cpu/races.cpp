@@ -11,10 +11,11 @@
  *   or volatile read of it, fence, read. Barriers hand on what a thread has released or seen.
  * An asynchronous copy is a write that is unordered from its issue to the wait of its own thread.
  */
-#include "trace.h"
+#include "block.h"
 #include <cstring>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <set>
 #include <tuple>
 #include <unordered_map>
@@ -53,20 +54,11 @@ struct Clock {
     Known seen, released; ///< by flags that it read, and what its own flags tell: a fence is between
 };
 
-enum Kind {
-    READ_IN_FLIGHT,
-    WRITE_IN_FLIGHT,
-    READ_COPY,
-    COPY_OVER_READ,
-    COPY_OVER_WRITE,
-    READ_WRITE,
-    WRITE_WRITE,
-    BLOCKS
-};
-struct Text {
+enum Kind { READ_EARLY, WRITE_EARLY, READ_COPY, OVER_READ, OVER_WRITE, READ_WRITE, WRITE_WRITE, BLOCKS };
+const struct {
     const char *what, *mend;
-};
-const Text texts[] = {
+} texts[] = {
+    // by Kind
     {"read of what an asynchronous copy is still writing, issued at",
      "wait for the copy (__pipeline_wait_prior) before the read"},
     {"write over what an asynchronous copy is still writing, issued at",
@@ -160,31 +152,28 @@ inline bool ordered(const Clock &t, Mark m, bool shared) {
     return at != t.known->end() && m.clock <= (*at->second)[m.thread];
 }
 
-bool in_one_warp(const Race &r) {
-    return r.here.block == r.there.block && r.here.thread / warp_size == r.there.thread / warp_size;
+bool in_one_warp(Mark a, Mark b) {
+    return a.block == b.block && a.thread / warp_size == b.thread / warp_size;
 }
 
 void race(Kind kind, Mark here, Mark there, bool shared, const char *p) {
     Race race = {kind, here, there, shared, shared ? shared_offset(p) : 0};
     auto [at, fresh] = races.insert({{kind, uint32_t(here.place), uint32_t(there.place)}, race});
-    if (!fresh && in_one_warp(at->second) && !in_one_warp(race))
+    if (!fresh && in_one_warp(at->second.here, at->second.there) && !in_one_warp(here, there))
         at->second = race; // says more
 }
 
 /// Lanes of a warp may write to one address by one instruction: CUDA promises that one of them wins.
-bool one_instruction(Mark a, Mark b) {
-    return a.place == b.place && a.how == plain && a.block == b.block &&
-           a.thread / warp_size == b.thread / warp_size;
-}
+bool one_instruction(Mark a, Mark b) { return a.place == b.place && a.how == plain && in_one_warp(a, b); }
 
 inline void check(const Clock &t, Cell &cell, Mark now, bool write, bool shared, const char *p) {
     auto unordered = [&](Mark m) { return m.clock && !(now.atomic && m.atomic) && !ordered(t, m, shared); };
     for (Mark w : {cell.write, cell.atomic})
         if (w.clock && w.how == in_flight && w.block == this_block)
-            race(write ? WRITE_IN_FLIGHT : READ_IN_FLIGHT, now, w, shared, p);
+            race(write ? WRITE_EARLY : READ_EARLY, now, w, shared, p);
         else if (unordered(w) && !(write && one_instruction(now, w)))
             race(w.block != this_block ? BLOCKS
-                 : now.how != plain    ? COPY_OVER_WRITE
+                 : now.how != plain    ? OVER_WRITE
                  : !write              ? (w.how == copied ? READ_COPY : READ_WRITE)
                                        : WRITE_WRITE,
                  now, w, shared, p);
@@ -192,7 +181,7 @@ inline void check(const Clock &t, Cell &cell, Mark now, bool write, bool shared,
         for (Mark r : cell.read)
             if (unordered(r))
                 race(r.block != this_block ? BLOCKS
-                     : now.how != plain    ? COPY_OVER_READ
+                     : now.how != plain    ? OVER_READ
                                            : READ_WRITE,
                      now, r, shared, p);
     // An access takes the place of those that it comes after, for whatever comes after it comes after them
@@ -208,8 +197,7 @@ inline void check(const Clock &t, Cell &cell, Mark now, bool write, bool shared,
                 return;
             }
         // Of reads that nothing orders two are kept, rather of two warps.
-        const Mark *r = cell.read;
-        if (!now.atomic && r[0].block == r[1].block && r[0].thread / warp_size == r[1].thread / warp_size)
+        if (!now.atomic && in_one_warp(cell.read[0], cell.read[1]))
             cell.read[1] = now;
     }
 }
@@ -275,17 +263,18 @@ void fence(bool device) {
     t.released = joined(t.released, rows);
 }
 
+std::string line_of(Mark m) { return source_line(place_in_program(m.place)); }
+
 void report(const Race &r) {
-    std::string here = source_line(place_in_program(r.here.place)),
-                there = source_line(place_in_program(r.there.place));
     const char *mend = texts[r.kind].mend;
     if (!mend)
-        mend = in_one_warp(r)
+        mend = in_one_warp(r.here, r.there)
                    ? "__syncwarp() or __syncthreads() between them; a shuffle or mma_sync orders no memory"
                    : "__syncthreads() between them";
-    fault_at(here, "race in " + (r.shared ? shared_name(r.offset) : "device memory") + ": " +
-                       texts[r.kind].what + " " + there + "; here " + where(r.here.thread, r.here.block) +
-                       ", there " + where(r.there.thread, r.there.block) + "; usual mend: " + mend);
+    fault_at(line_of(r.here), "race in " + (r.shared ? shared_name(r.offset) : "device memory") + ": " +
+                                  texts[r.kind].what + " " + line_of(r.there) + "; here " +
+                                  where(r.here.thread, r.here.block) + ", there " +
+                                  where(r.there.thread, r.there.block) + "; usual mend: " + mend);
 }
 
 struct Checker final : Tracer {
@@ -306,10 +295,7 @@ struct Checker final : Tracer {
         look_up_lines(places);
         std::set<std::pair<Kind, std::set<std::string>>> told; // a pair of lines, whichever came first
         for (const auto &[key, r] : races)
-            if (told.insert({r.kind,
-                             {source_line(place_in_program(r.here.place)),
-                              source_line(place_in_program(r.there.place))}})
-                    .second)
+            if (told.insert({r.kind, {line_of(r.here), line_of(r.there)}}).second)
                 report(r);
         races.clear();
     }
@@ -362,10 +348,8 @@ struct Checker final : Tracer {
     void async_land(const void *dst, unsigned size) override {
         each_cell(dst, size, [](Cell &cell, const char *) {
             Mark &w = cell.write;
-            if (w.how == in_flight && w.thread == self->rank && w.block == this_block) {
-                w.how = copied;
-                w.clock = threads[self->rank].now;
-            }
+            if (w.how == in_flight && w.thread == self->rank && w.block == this_block)
+                w.how = copied, w.clock = threads[self->rank].now;
         });
     }
     void event(Place place, Event event) override {
@@ -376,12 +360,11 @@ struct Checker final : Tracer {
     }
     void synchronised(const unsigned *ranks, unsigned n, bool whole_block) override {
         Known known, seen, released;
-        std::vector<unsigned> all;
-        if (whole_block) // with those that have exited
-            for (unsigned i = 0; i < block.threads; ++i)
-                all.push_back(i);
-        else
-            all.assign(ranks, ranks + n);
+        std::vector<unsigned> all(ranks, ranks + n);
+        if (whole_block) { // with those that have exited
+            all.resize(block.threads);
+            std::iota(all.begin(), all.end(), 0u);
+        }
         for (unsigned i : all) {
             known = joined(known, threads[i].known);
             seen = joined(seen, threads[i].seen);
@@ -412,8 +395,8 @@ struct Checker final : Tracer {
         }
     }
     void converged(unsigned warp) override { count_warp(warp); }
-    void matrix_multiply(Place place, unsigned m, unsigned n, unsigned k) override {
-        count_now(offset_of(place), Op::mma, uint64_t(2) * m * n * k);
+    void matrix_multiply(Place place, uint64_t operations) override {
+        count_now(offset_of(place), Op::mma, operations);
     }
     void counters(cpu_counters &sums, FILE *lines) override { print_counters(sums, lines); }
     void forget_counters() override { cpu::forget_counters(); }
@@ -424,8 +407,8 @@ const bool installed = (tracer = &checker, true);
 } // namespace cpu
 
 // ---- What compiled kernels call ----
-#define CALLBACK(name, size, kind)                                              \
-    void __tsan_##name(void *p) {                                               \
+#define CALLBACK(name, size, kind, ...)                                         \
+    void __tsan_##name(void *p, ##__VA_ARGS__) {                                \
         if (cpu::self)                                                          \
             cpu::checker.access(CPU_DEVICE_CALLER, p, size, cpu::Access::kind); \
     }
@@ -444,13 +427,7 @@ CALLBACKS(2)
 CALLBACKS(4)
 CALLBACKS(8)
 CALLBACKS(16)
-void __tsan_read_range(void *p, size_t size) {
-    if (cpu::self)
-        cpu::checker.access(CPU_DEVICE_CALLER, p, unsigned(size), cpu::Access::read);
-}
-void __tsan_write_range(void *p, size_t size) {
-    if (cpu::self)
-        cpu::checker.access(CPU_DEVICE_CALLER, p, unsigned(size), cpu::Access::write);
-}
+CALLBACK(read_range, unsigned(size), read, size_t size)
+CALLBACK(write_range, unsigned(size), write, size_t size)
 void __tsan_init() {}
 }

@@ -61,37 +61,16 @@ cudaError_t check(const Launch &l) {
 
 cudaError_t check_copy(const void *dst, size_t dst_size, const void *src, size_t src_size,
                        cudaMemcpyKind kind) {
-    bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
-    bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
-    if (unsigned(kind) > cudaMemcpyDefault)
-        return cudaErrorInvalidMemcpyDirection;
-    if (kind == cudaMemcpyDefault) {
-        to_device = is_device_pointer(dst);
-        from_device = is_device_pointer(src);
-    }
-    if (dst_size == 0 || src_size == 0)
-        return cudaSuccess;
-    if (to_device ? !in_allocation(dst, dst_size) : !dst || is_device_pointer(dst))
-        return cudaErrorInvalidValue;
-    if (from_device ? !in_allocation(src, src_size) : !src || is_device_pointer(src))
-        return cudaErrorInvalidValue;
-    return cudaSuccess;
+    bool any = kind == cudaMemcpyDefault, both = kind == cudaMemcpyDeviceToDevice;
+    auto is_right = [](const void *p, size_t size, bool on_device) {
+        return on_device ? in_allocation(p, size) : p && !is_device_pointer(p);
+    };
+    bool to_device = any ? is_device_pointer(dst) : both || kind == cudaMemcpyHostToDevice;
+    bool from_device = any ? is_device_pointer(src) : both || kind == cudaMemcpyDeviceToHost;
+    return is_right(dst, dst_size, to_device) && is_right(src, src_size, from_device) ? cudaSuccess
+                                                                                      : cudaErrorInvalidValue;
 }
 
-/// -1 if it is not known.
-int fact(cudaDeviceAttr attr) {
-    static const std::map<int, int> facts = {
-        {cudaDevAttrMaxThreadsPerBlock, int(max_threads)},
-        {cudaDevAttrMaxGridDimY, 65535},
-        {cudaDevAttrMultiProcessorCount, 1}, // stands for nothing
-        {cudaDevAttrComputeCapabilityMajor, 9},
-        {cudaDevAttrComputeCapabilityMinor, 0},
-        {cudaDevAttrMaxSharedMemoryPerMultiprocessor, 228 * 1024},
-        {cudaDevAttrMaxSharedMemoryPerBlockOptin, int(shared_optin)},
-    };
-    auto at = facts.find(attr);
-    return at == facts.end() ? -1 : at->second;
-}
 } // namespace
 
 void launch(Launch l) {
@@ -105,7 +84,6 @@ void launch(Launch l) {
 }
 } // namespace cpu
 
-struct CUstream_st {};
 struct CUevent_st {
     std::chrono::steady_clock::time_point time;
     bool recorded;
@@ -133,7 +111,6 @@ static const char *describe(cudaError_t error, bool by_name) {
 const char *cudaGetErrorName(cudaError_t error) { return describe(error, true); }
 const char *cudaGetErrorString(cudaError_t error) { return describe(error, false); }
 cudaError_t cudaDeviceSynchronize(void) { return call(cudaSuccess); }
-cudaError_t cudaStreamSynchronize(cudaStream_t) { return call(cudaSuccess); }
 cudaError_t cudaEventSynchronize(cudaEvent_t) { return call(cudaSuccess); }
 
 // ---- The device and kernels ----
@@ -141,8 +118,16 @@ cudaError_t cudaGetDeviceCount(int *count) { return give(cudaSuccess, count, 1);
 cudaError_t cudaSetDevice(int device) { return call(device == 0 ? cudaSuccess : cudaErrorInvalidDevice); }
 cudaError_t cudaGetDevice(int *device) { return give(cudaSuccess, device, 0); }
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attr, int device) {
-    cudaError_t error = device != 0 ? cudaErrorInvalidDevice : cudaSuccess;
-    return give(fact(attr) < 0 ? cudaErrorInvalidValue : error, value, fact(attr));
+    static const std::map<int, int> facts = {
+        {cudaDevAttrMaxGridDimY, 65535},
+        {cudaDevAttrMultiProcessorCount, 1}, // stands for nothing
+        {cudaDevAttrComputeCapabilityMajor, 9},
+        {cudaDevAttrComputeCapabilityMinor, 0},
+        {cudaDevAttrMaxSharedMemoryPerMultiprocessor, 228 * 1024},
+    };
+    if (device != 0 || !facts.count(attr))
+        return call(device != 0 ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
+    return give(cudaSuccess, value, facts.at(attr));
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *prop, int device) {
     cudaDeviceProp p = {"CPU device", 0};
@@ -150,8 +135,6 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *prop, int device) {
     available_memory(&available, &p.totalGlobalMem);
     return give(device == 0 ? cudaSuccess : cudaErrorInvalidDevice, prop, p);
 }
-cudaError_t cudaRuntimeGetVersion(int *version) { return give(cudaSuccess, version, CUDART_VERSION); }
-cudaError_t cudaDriverGetVersion(int *version) { return cudaRuntimeGetVersion(version); }
 cudaError_t cudaMemGetInfo(size_t *available, size_t *total) {
     available_memory(available, total);
     return call(cudaSuccess);
@@ -209,11 +192,8 @@ cudaError_t cudaMemsetAsync(void *dst, int value, size_t size, cudaStream_t) {
 }
 
 // ---- Streams and events ----
-cudaError_t cudaStreamCreate(cudaStream_t *stream) { return give(cudaSuccess, stream, new CUstream_st); }
-cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-    delete stream;
-    return call(cudaSuccess);
-}
+cudaError_t cudaStreamCreate(cudaStream_t *stream) { return give(cudaSuccess, stream, cudaStream_t()); }
+cudaError_t cudaStreamDestroy(cudaStream_t) { return call(cudaSuccess); }
 cudaError_t cudaEventCreate(cudaEvent_t *event) {
     return give(cudaSuccess, event, new CUevent_st{{}, false});
 }

@@ -28,21 +28,17 @@ int cpu_schedule_set_by_name(const char *name) {
     return -1;
 }
 
-int cpu_is_checked(void) { return cpu::tracer != nullptr; }
-void cpu_counters_reset(void) {
-    if (cpu::tracer)
-        cpu::tracer->forget_counters();
-}
+int cpu_is_checked(void) { return cpu::tracer != &cpu::plain_tracer; }
+void cpu_counters_reset(void) { cpu::tracer->forget_counters(); }
 void cpu_counters_get(cpu_counters *counters, FILE *lines) {
     *counters = {};
-    if (cpu::tracer)
-        cpu::tracer->counters(*counters, lines);
+    cpu::tracer->counters(*counters, lines);
 }
 
 namespace cpu {
 Block block;
 Thread *self;
-Tracer *tracer;
+Tracer plain_tracer, *tracer = &plain_tracer;
 cpu_schedule schedule = cpu_schedules[0];
 
 static boost::context::fiber scheduler; // where the scheduler stands while a thread runs
@@ -101,8 +97,7 @@ void begin_block(const Launch &l) {
         t.copies.clear();
     }
     poison_shared();
-    if (tracer)
-        tracer->block_begin();
+    tracer->block_begin();
     make_ready(ranks, block.threads);
 }
 
@@ -122,20 +117,15 @@ void report_deadlock() {
 /// False if its threads wait for each other for ever.
 bool run_block(const Launch &l) {
     begin_block(l);
-    while (block.alive) {
-        if (ready.empty()) {
-            report_deadlock();
-            if (tracer)
-                tracer->block_end();
-            return false;
-        }
+    while (block.alive && !ready.empty()) {
         Thread *t = self = next_thread();
         t->context = std::move(t->context).resume();
         self = nullptr;
     }
-    if (tracer)
-        tracer->block_end();
-    return true;
+    if (block.alive)
+        report_deadlock();
+    tracer->block_end();
+    return !block.alive;
 }
 } // namespace
 
@@ -203,8 +193,7 @@ void run_grid(const Launch &l) {
         block.thread[rank].state = State::done;
         block.thread[rank].context = make_fiber(rank, thread_body);
     }
-    if (tracer)
-        tracer->launch_begin();
+    tracer->launch_begin();
     uint64_t b = first;
     for (uint64_t i = 0; i < blocks; ++i) {
         block.index = {unsigned(b % l.grid.x), unsigned(b / l.grid.x % l.grid.y), unsigned(b / plane)};
@@ -212,8 +201,7 @@ void run_grid(const Launch &l) {
             break;
         b = (b + step) % blocks; // below 2^63: both are
     }
-    if (tracer)
-        tracer->launch_end();
+    tracer->launch_end();
     check_dynamic_shared(l.place);
     block.launch = nullptr;
     for (unsigned rank = 0; rank < block.threads; ++rank) {
@@ -238,9 +226,9 @@ std::string where(unsigned rank, uint64_t b) {
     return text;
 }
 
-unsigned cpu_thread_index(int axis) { return (&self->index.x)[axis]; }
-unsigned cpu_block_index(int axis) { return (&block.index.x)[axis]; }
-unsigned cpu_block_dim(int axis) { return (&block.launch->block.x)[axis]; }
-unsigned cpu_grid_dim(int axis) { return (&block.launch->grid.x)[axis]; }
+unsigned thread_index(int axis) { return (&self->index.x)[axis]; }
+unsigned block_index(int axis) { return (&block.index.x)[axis]; }
+unsigned block_dim(int axis) { return (&block.launch->block.x)[axis]; }
+unsigned grid_dim(int axis) { return (&block.launch->grid.x)[axis]; }
 unsigned lane() { return self->rank % warp_size; }
 } // namespace cpu

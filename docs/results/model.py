@@ -16,7 +16,7 @@ import subprocess
 
 DOCS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LINE = re.compile(r"\S+:\d+ +(\w+(?:, \w+)?(?: \w+)?) +(\d+) +(\d+) +(\d+) +(\d+)  ")
-SMALL = {"gemm": "256x128x256", "reduce": "2^20", "scan": "2^20"}
+SMALL = ("256x128x256", "2^20")  # the model runs at these
 FLOPS = 2 * 16 * 8 * 4  # of an HMMA.1684
 
 # Counter: from the model's costs, ideals and operations of the Tensor Core; from the hardware's row.
@@ -43,7 +43,6 @@ CAUSES = {
     "look-back": ["09_scan_async load sectors"],
     "not explained": ["08_reduction_async copy sectors", "09_scan_async copy sectors"],
 }
-CLOSE = 0.001  # of the hardware's cycles, what other traffic of L1 adds
 
 
 def counted(build, step, shape):
@@ -65,18 +64,30 @@ def counted(build, step, shape):
 def at_book(build, step):
     """M = 4096, N = 2048, K = 4096, from two runs with fewer tiles and smaller K."""
     short, long = counted(build, step, "256x256x256"), counted(build, step, "256x256x512")
-    return {key: 128 * (short[key] + (long[key] - short[key]) * 15) for key in list(short) + list(long)}
+    return collections.Counter({key: 128 * (n + (long[key] - n) * 15) for key, n in short.items()})
 
 
-def verdict(step, counter, model, hardware):
+def other_traffic(counter, values, small):
+    """Whether the hardware has more cycles of shared memory, and all that are more are conflicts to it."""
+    model, hardware = values[counter]
+    kind = next((k for k in ("loads", "stores") if counter in (f"shared {k}, cycles", f"conflicts, {k}")), None)
+    if model >= hardware or not (kind or counter == "conflicts, copies"):
+        return False
+    if counter.startswith("conflicts") and small is not values and small[counter][0] == small[counter][1]:
+        return True  # the pattern of a tile does not depend on how many there are
+    if kind:
+        cycles, conflicts = values[f"shared {kind}, cycles"], values[f"conflicts, {kind}"]
+        return cycles[0] - conflicts[0] == cycles[1] - conflicts[1]
+    return True
+
+
+def verdict(step, counter, values, small):
     """Equal, or why not."""
-    if model == hardware:
+    if values[counter][0] == values[counter][1]:
         return "equal"
-    for cause, where in CAUSES.items():
-        if f"{step} {counter}" in where:
-            return cause
-    shared = counter.startswith(("shared", "conflicts"))
-    return "other traffic" if shared and model < hardware else "not explained"
+    if other_traffic(counter, values, small):
+        return "other traffic"
+    return next((cause for cause, where in CAUSES.items() if f"{step} {counter}" in where), "not explained")
 
 
 def main():
@@ -87,18 +98,20 @@ def main():
     with open(f"{DOCS}/results/{args.gpu}-profile.csv", encoding="utf-8") as file:
         lines = file.read().splitlines()
     facts = [line for line in lines if line.startswith(("# date", "# GPU", "# driver"))]
-    rows = []
+    found, rows = {}, []
     for launch in csv.DictReader(line for line in lines if not line.startswith("#")):
         step, shape = launch["step"], launch["shape"]
-        if launch["kernel"] != "kernel.cu" or shape not in ("book", *SMALL.values()):
+        if launch["kernel"] != "kernel.cu" or shape not in ("book", *SMALL):
             continue
-        sums = collections.Counter(at_book(args.build, step) if shape == "book" else counted(args.build, step, shape))
-        for counter, (of_model, of_hardware) in COUNTERS.items():
-            model = of_model(sums)
-            hardware = of_hardware({k: int(v) for k, v in launch.items() if v.isdigit()})
+        sums = at_book(args.build, step) if shape == "book" else counted(args.build, step, shape)
+        metrics = {k: int(v) for k, v in launch.items() if v.isdigit()}
+        found[step, shape] = {c: (model(sums), hardware(metrics)) for c, (model, hardware) in COUNTERS.items()}
+    for (step, shape), values in found.items():
+        small = next(found[step, s] for s in SMALL if (step, s) in found)
+        for counter, (model, hardware) in values.items():
             if model or hardware:
                 rows.append([step, shape, counter, model, hardware, f"{model / hardware:.4f}" if hardware else "",
-                             verdict(step, counter, model, hardware)])
+                             verdict(step, counter, values, small)])
     with open(f"{DOCS}/results/{args.gpu}-model.csv", "w", encoding="utf-8", newline="") as file:
         file.write("\n".join(facts) + "\n")
         file.write("# model: the CPU device, docs/results/model.py; at book from two smaller runs\n")

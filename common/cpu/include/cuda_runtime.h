@@ -13,30 +13,19 @@
 #define __device__
 #define __global__
 #define __constant__
-#define __managed__
 // Kernels run on one OS thread, so its thread-local block is the block's shared memory. Inside a
 // function thread_local implies static, after extern it does not: one macro serves both.
 #define __shared__ thread_local
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ // only a hint, and a name that the C++ library uses
 #define __launch_bounds__(...)
-#define __grid_constant__
 #define __align__(n) __attribute__((aligned(n)))
 
-#define threadIdx (uint3{cpu_thread_index(0), cpu_thread_index(1), cpu_thread_index(2)})
-#define blockIdx (uint3{cpu_block_index(0), cpu_block_index(1), cpu_block_index(2)})
-#define blockDim (uint3{cpu_block_dim(0), cpu_block_dim(1), cpu_block_dim(2)})
-#define gridDim (uint3{cpu_grid_dim(0), cpu_grid_dim(1), cpu_grid_dim(2)})
+#define threadIdx (uint3{cpu::thread_index(0), cpu::thread_index(1), cpu::thread_index(2)})
+#define blockIdx (uint3{cpu::block_index(0), cpu::block_index(1), cpu::block_index(2)})
+#define blockDim (uint3{cpu::block_dim(0), cpu::block_dim(1), cpu::block_dim(2)})
+#define gridDim (uint3{cpu::grid_dim(0), cpu::grid_dim(1), cpu::grid_dim(2)})
 #define warpSize 32
-using cpu::cpu_block_dim;
-using cpu::cpu_block_index;
-using cpu::cpu_grid_dim;
-using cpu::cpu_thread_index;
-
-namespace cpu {
-/// A parameter of this type converts, as it would were the function not a template.
-template<class T> struct Same { using type = T; };
-} // namespace cpu
 
 // ---- Barriers, votes, shuffles ----
 CPU_DEVICE_DISTINCT void __syncthreads();
@@ -72,34 +61,29 @@ void __threadfence_system();
 void __nanosleep(unsigned nanoseconds);
 
 // ---- Atomics ----
-// Neither inlined nor instrumented, so that the line is the kernel's and the access is noted once.
-#define CPU_ATOMIC(name, becomes)                                                                  \
-    template<class T>                                                                              \
-    __attribute__((noinline, no_sanitize("thread"))) T name(T *p, typename cpu::Same<T>::type v) { \
+// Neither inlined nor instrumented, so that the line is the kernel's and the access is noted once. Only
+// the pointer tells T: other arguments convert, as they would were the function not a template.
+#define CPU_ATOMIC(name, becomes, ...)                                                             \
+    template<class T> __attribute__((noinline, no_sanitize("thread"))) T name(T *p, __VA_ARGS__) { \
         cpu::prepare_atomic(CPU_DEVICE_CALLER, p, sizeof(T));                                      \
         T old = *p;                                                                                \
         *p = becomes;                                                                              \
         return old;                                                                                \
     }
-CPU_ATOMIC(atomicAdd, old + v)
-CPU_ATOMIC(atomicSub, old - v)
-CPU_ATOMIC(atomicExch, v)
-CPU_ATOMIC(atomicMax, old < v ? v : old)
-CPU_ATOMIC(atomicMin, v < old ? v : old)
-CPU_ATOMIC(atomicAnd, old &v)
-CPU_ATOMIC(atomicOr, old | v)
-CPU_ATOMIC(atomicXor, old ^ v)
-CPU_ATOMIC(atomicInc, old >= v ? 0 : old + 1)
-CPU_ATOMIC(atomicDec, old == 0 || old > v ? v : old - 1)
+#define CPU_VALUE std::common_type_t<T>
+CPU_ATOMIC(atomicAdd, old + v, CPU_VALUE v)
+CPU_ATOMIC(atomicSub, old - v, CPU_VALUE v)
+CPU_ATOMIC(atomicExch, v, CPU_VALUE v)
+CPU_ATOMIC(atomicMax, old < v ? v : old, CPU_VALUE v)
+CPU_ATOMIC(atomicMin, v < old ? v : old, CPU_VALUE v)
+CPU_ATOMIC(atomicAnd, old &v, CPU_VALUE v)
+CPU_ATOMIC(atomicOr, old | v, CPU_VALUE v)
+CPU_ATOMIC(atomicXor, old ^ v, CPU_VALUE v)
+CPU_ATOMIC(atomicInc, old >= v ? 0 : old + 1, CPU_VALUE v)
+CPU_ATOMIC(atomicDec, old == 0 || old > v ? v : old - 1, CPU_VALUE v)
+CPU_ATOMIC(atomicCAS, old == v ? desired : old, CPU_VALUE v, CPU_VALUE desired)
+#undef CPU_VALUE
 #undef CPU_ATOMIC
-template<class T>
-__attribute__((noinline, no_sanitize("thread"))) T atomicCAS(T *p, typename cpu::Same<T>::type expected,
-                                                             typename cpu::Same<T>::type desired) {
-    cpu::prepare_atomic(CPU_DEVICE_CALLER, p, sizeof(T));
-    T old = *p;
-    *p = old == expected ? desired : old;
-    return old;
-}
 
 // ---- Loads and stores with a cache hint: the hint means nothing here ----
 #define CPU_LOAD(name) \
@@ -107,13 +91,10 @@ __attribute__((noinline, no_sanitize("thread"))) T atomicCAS(T *p, typename cpu:
 #define CPU_STORE(name) \
     template<class T> __forceinline__ void name(T *p, T value) { *p = value; }
 CPU_LOAD(__ldg)
-CPU_LOAD(__ldca)
 CPU_LOAD(__ldcg)
 CPU_LOAD(__ldcs)
-CPU_LOAD(__ldcv)
 CPU_STORE(__stcg)
 CPU_STORE(__stcs)
-CPU_STORE(__stwt)
 #undef CPU_LOAD
 #undef CPU_STORE
 

@@ -24,18 +24,11 @@ extern "C" {
     X(cudaSuccess, 0, "no error")                                                            \
     X(cudaErrorInvalidValue, 1, "invalid argument")                                          \
     X(cudaErrorMemoryAllocation, 2, "out of memory")                                         \
-    X(cudaErrorInvalidConfiguration, 9, "invalid configuration argument")                    \
-    X(cudaErrorInvalidMemcpyDirection, 21, "invalid copy direction for memcpy")              \
-    X(cudaErrorInsufficientDriver, 35, "driver version is insufficient for runtime version") \
     X(cudaErrorInvalidDeviceFunction, 98, "invalid device function")                         \
-    X(cudaErrorNoDevice, 100, "no CUDA-capable device is detected")                          \
     X(cudaErrorInvalidDevice, 101, "invalid device ordinal")                                 \
     X(cudaErrorNoKernelImageForDevice, 209, "no kernel image is available for the device")   \
     X(cudaErrorUnsupportedPtxVersion, 222, "PTX was compiled with an unsupported toolchain") \
     X(cudaErrorInvalidResourceHandle, 400, "invalid resource handle")                        \
-    X(cudaErrorIllegalAddress, 700, "an illegal memory access was encountered")              \
-    X(cudaErrorLaunchOutOfResources, 701, "too many resources requested for launch")         \
-    X(cudaErrorMisalignedAddress, 716, "misaligned address")                                 \
     X(cudaErrorLaunchFailure, 719, "unspecified launch failure")                             \
     X(cudaErrorNotSupported, 801, "operation not supported")                                 \
     X(cudaErrorUnknown, 999, "unknown error")
@@ -45,30 +38,23 @@ typedef enum cudaError { CPU_DEVICE_ERRORS(CPU_ENUMERATOR) } cudaError_t;
 #undef CPU_ENUMERATOR
 
 enum cudaMemcpyKind {
-    cudaMemcpyHostToHost = 0,
     cudaMemcpyHostToDevice = 1,
     cudaMemcpyDeviceToHost = 2,
     cudaMemcpyDeviceToDevice = 3,
     cudaMemcpyDefault = 4
 };
-
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
-
 enum cudaDeviceAttr {
-    cudaDevAttrMaxThreadsPerBlock = 1,
     cudaDevAttrMaxGridDimY = 6,
     cudaDevAttrMultiProcessorCount = 16,
     cudaDevAttrComputeCapabilityMajor = 75,
     cudaDevAttrComputeCapabilityMinor = 76,
-    cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
-    cudaDevAttrMaxSharedMemoryPerBlockOptin = 97
+    cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81
 };
-
 struct cudaDeviceProp {
     char name[256];
     size_t totalGlobalMem;
 };
-
 struct cudaFuncAttributes {
     size_t sharedSizeBytes;
 };
@@ -87,8 +73,6 @@ cudaError_t cudaGetDevice(int *device);
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int device);
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device);
 cudaError_t cudaDeviceSynchronize(void);
-cudaError_t cudaRuntimeGetVersion(int *version);
-cudaError_t cudaDriverGetVersion(int *version);
 cudaError_t cudaMemGetInfo(size_t *available, size_t *total);
 
 cudaError_t cudaMalloc(void **pointer, size_t size);
@@ -103,7 +87,6 @@ cudaError_t cudaMemsetAsync(void *dst, int value, size_t size, cudaStream_t stre
 
 cudaError_t cudaStreamCreate(cudaStream_t *stream);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
-cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaEventCreate(cudaEvent_t *event);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream CPU_DEFAULT(0));
