@@ -175,7 +175,8 @@ enum class Op : uint8_t {
 };
 
 /// Adds to the running thread's log. `place` is an offset in the program.
-void count_later(uint32_t place, uint64_t address, unsigned size, Op op);
+/// `to`: of a copy_read, where in shared memory it goes.
+void count_later(uint32_t place, uint64_t address, unsigned size, Op op, uint64_t to = 0);
 void count_now(uint32_t place, Op op, uint64_t flops);
 /// Makes warp instructions of the logs of a warp whose lanes have all come to one place.
 void count_warp(unsigned warp);

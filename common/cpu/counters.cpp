@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cinttypes>
 #include <map>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 
@@ -19,7 +20,7 @@ struct Spot {
     uint32_t place, line;
 };
 struct Entry {
-    uint64_t address;
+    uint64_t address, to; ///< to: of a copy_read, in shared memory
     uint32_t spot;
     uint16_t size;
     Op op;
@@ -93,7 +94,20 @@ unsigned bank_cycles(const std::vector<uint64_t> &sorted, unsigned size) {
     return most;
 }
 
-void count(const Entry &e, const std::vector<std::pair<unsigned, uint64_t>> &lanes) {
+/// What an instruction does for a lane.
+struct Lane {
+    unsigned lane;
+    uint64_t address, to;
+};
+
+/// Whether all lanes want the same as the lane whose number differs in one bit.
+bool by_twos(const std::vector<Lane> &lanes, unsigned bit) {
+    return lanes.size() == warp_size && std::all_of(lanes.begin(), lanes.end(), [&](const Lane &l) {
+               return l.address == lanes[l.lane ^ bit].address;
+           });
+}
+
+void count(const Entry &e, const std::vector<Lane> &lanes) {
     static std::vector<uint64_t> part;
     uint64_t bytes = e.size * lanes.size(), cost = 0, ideal = 0;
     part.clear();
@@ -101,18 +115,25 @@ void count(const Entry &e, const std::vector<std::pair<unsigned, uint64_t>> &lan
         ++sums.waits;
     } else if (e.op < Op::shared_load) {
         for (const auto &lane : lanes)
-            part.push_back(lane.second);
+            part.push_back(lane.address);
         sort(part);
         uint64_t distinct = 0;
         spread(part, e.size, 32, &distinct, &cost);
+        if (e.op == Op::copy_read && e.size == 16) { // once for each 32 bytes of shared memory
+            std::set<std::pair<uint64_t, uint64_t>> pairs;
+            for (const Lane &lane : lanes)
+                pairs.emplace(lane.address / 32, lane.to / 32);
+            cost = pairs.size();
+        }
         ideal = (distinct + 31) / 32;
     } else {
-        // 8 bytes a lane go out in two groups of lanes, 16 bytes in four.
-        unsigned together = e.size <= 4 ? 32 : e.size <= 8 ? 16 : 8;
+        // 8 bytes a lane go out in two groups of lanes, 16 bytes in four, or in two if lanes read by twos.
+        bool twos = e.op == Op::shared_load && e.size == 16 && (by_twos(lanes, 1) || by_twos(lanes, 2));
+        unsigned together = e.size <= 4 ? 32 : e.size <= 8 || twos ? 16 : 8;
         for (size_t i = 0; i < lanes.size(); part.clear(), ++ideal) {
-            unsigned group = lanes[i].first / together;
-            for (; i < lanes.size() && lanes[i].first / together == group; ++i)
-                part.push_back(lanes[i].second);
+            unsigned group = lanes[i].lane / together;
+            for (; i < lanes.size() && lanes[i].lane / together == group; ++i)
+                part.push_back(lanes[i].address);
             sort(part);
             cost += bank_cycles(part, e.size);
         }
@@ -164,11 +185,11 @@ void print(FILE *out, const std::unordered_map<uint64_t, Site> &sites) {
 }
 } // namespace
 
-void count_later(uint32_t place, uint64_t address, unsigned size, Op op) {
+void count_later(uint32_t place, uint64_t address, unsigned size, Op op, uint64_t to) {
     if (!counting)
         return;
     Log &log = logs[self->rank];
-    log.entries.push_back({address, spot_of(place), uint16_t(size), op});
+    log.entries.push_back({address, to, spot_of(place), uint16_t(size), op});
     if (op == Op::wait)
         log.begins = true;
     if (op == Op::shared_load && log.begins) {
@@ -180,7 +201,7 @@ void count_later(uint32_t place, uint64_t address, unsigned size, Op op) {
 void count_now(uint32_t place, Op op, uint64_t flops) {
     if (!counting)
         return;
-    Entry e = {0, spot_of(place), 0, op};
+    Entry e = {0, 0, spot_of(place), 0, op};
     find_lines();
     ++kernels[block.launch->kernel][key(e)].instructions;
     ++sums.mma;
@@ -196,7 +217,7 @@ void count_block_barrier() {
 void count_warp(unsigned warp) {
     Log *log = logs + warp * warp_size;
     unsigned lanes = std::min(warp_size, block.threads - warp * warp_size);
-    static std::vector<std::pair<unsigned, uint64_t>> together; // lanes and addresses
+    static std::vector<Lane> together;
     find_lines();
     for (;;) {
         const Entry *first = nullptr;
@@ -211,7 +232,7 @@ void count_warp(unsigned warp) {
         for (unsigned l = 0; l < lanes; ++l)
             if (log[l].merged < log[l].entries.size())
                 if (const Entry &e = log[l].entries[log[l].merged]; key(e) == key(*first)) {
-                    together.emplace_back(l, e.address);
+                    together.push_back({l, e.address, e.to});
                     ++log[l].merged;
                 }
         count(*first, together);

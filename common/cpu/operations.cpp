@@ -123,9 +123,11 @@ static void each_element(Place place, Form form, P *p, unsigned ldm, bool row_ma
     if (ldm % unit)
         fault(place, "WMMA with a leading dimension of %u: not a multiple of %u", ldm, unit);
     const uint8_t *row = layouts[form].row[lane()], *col = layouts[form].col[lane()];
+    bool twos = form == c && row_major; // neighbours, in one instruction
     for (int e = 0; e < elements(form); ++e) {
         P *q = p + (row_major ? row[e] * size_t(ldm) + col[e] : col[e] * size_t(ldm) + row[e]);
-        tracer->access(place, q, sizeof(P), access);
+        if (!(twos && e % 2))
+            tracer->access(place, q, sizeof(P) << twos, access);
         move(e, *q);
     }
 }

@@ -339,7 +339,7 @@ struct Checker final : Tracer {
     void async_issue(Place place, void *dst, const void *src, unsigned size, unsigned read) override {
         uint32_t offset = offset_of(place);
         if (read) {
-            count_later(offset, uintptr_t(src), read, Op::copy_read);
+            count_later(offset, uintptr_t(src), read, Op::copy_read, shared_offset(dst));
             touch(offset, src, read, false, false, false, false);
         }
         count_later(offset, shared_offset(dst), size, Op::copy_write);

@@ -487,8 +487,7 @@ static void test_errors(void **state) {
     int x[4] = {1, 2, 3, 4}, *gone = NULL, value;
     size_t available, total;
     (void)state;
-    assert_int_equal(run_shape(size3(1, 1, 1), size3(2000, 1, 1), 0, out),
-                     cudaErrorInvalidValue);
+    assert_int_equal(run_shape(size3(1, 1, 1), size3(2000, 1, 1), 0, out), cudaErrorInvalidValue);
     assert_int_equal(cudaGetLastError(), cudaSuccess); /* read once already */
     assert_int_equal(cudaMemcpy(x, out, 4, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
     assert_int_equal(cudaPeekAtLastError(), cudaErrorInvalidValue);
