@@ -510,6 +510,14 @@ def mark_csv(page, path):
     return table([h + ">" * n for h, n in zip(head, numbers)], rows) + f"\n{link(page, path, os.path.basename(path))}\n"
 
 
+def mark_errors(page, shape):
+    """The largest error of each GEMM step beside the others', at one shape."""
+    rows = [(n, r) for n in (s.name for s in STEPS if s.track == "gemm") for r in rows_of(n, "ladder", "async")
+            if r["shape"] == shape and r["error"]]
+    cells = [[link(page, step(n).page, n), r["type"], f"{float(r['error']):.1e}"] for n, r in rows]
+    return table(["step", "type", f"largest error at {shape}>"], cells) + caption(page, [r for _, r in rows]) if rows else NOT_YET
+
+
 def mark_plot(page, arguments):
     name, _, words = arguments.partition(" ")
     if not exists(f"docs/plots/{name}.svg"):
