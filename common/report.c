@@ -151,8 +151,11 @@ void row_table(FILE *file, const struct row *row, bool figures) {
         snprintf(error, sizeof error, "error %.2g", row->error);
     const char *remarks[] = {row->path, error, strcmp(row->l2, "warm") == 0 ? "warm L2" : "",
                              row->build, row->note};
-    fprintf(file, "%-27s %-12s %-16.16s %-16s %-9s", row->step, row->base, row->device, row->shape,
-            strcmp(row->status, STATUS_VERIFIED) == 0 ? "yes" : row->status);
+    bool more = figures; /* something follows the status */
+    for (size_t i = 0; i < sizeof remarks / sizeof *remarks; ++i)
+        more = more || remarks[i][0] != '\0';
+    fprintf(file, "%-27s %-12s %-16.16s %-16s %-*s", row->step, row->base, row->device, row->shape,
+            more ? 9 : 0, strcmp(row->status, STATUS_VERIFIED) == 0 ? "yes" : row->status);
     if (figures) {
         char spread[40] = "-";
         if (!isnan(row->rate))

@@ -67,16 +67,26 @@ def say(text):
     print(text, file=sys.stderr, flush=True)
 
 
+failures = 0  # programs that failed: the exit status says so at the end
+
+
 def run(command, **options):
     """Runs a program; says what it was and what it complained of if it failed."""
-    done = subprocess.run(command, capture_output=True, text=True, **options)
+    global failures
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, **options)
+    except FileNotFoundError:
+        sys.exit(f"{command[0]}: not found; measuring needs an NVIDIA GPU with its driver, and ncu for the counters")
     if done.returncode != 0:
+        failures += 1
         say(f"{' '.join(command)}: exit status {done.returncode}\n{done.stderr.strip()}")
     return done
 
 
 def gpu_facts():
     query = run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"])
+    if query.returncode != 0:
+        sys.exit("no GPU to measure on")
     name, driver = query.stdout.splitlines()[0].split(", ")
     return name, {"date": f"{datetime.date.today()}", "GPU": name, "driver": driver}
 
@@ -108,6 +118,8 @@ def write(path, facts, rows):
 def ladder(build, prefix, part, *options):
     done = subprocess.run([f"{build}/ladder", "--gpu", "--csv", f"{prefix}-{part}.csv", *options])
     if done.returncode != 0:
+        global failures
+        failures += 1
         say(f"ladder: exit status {done.returncode}")
 
 
@@ -246,6 +258,8 @@ def main():
         else:
             profile(args.build, prefix, facts, part, [(v, "gemm", ("book",)) for v in variants()
                                                        if not args.only or v in args.only.split(",")])
+    if failures > 0:
+        sys.exit(f"{failures} programs failed, see above")
 
 
 if __name__ == "__main__":
