@@ -17,8 +17,8 @@ expect() {
 
 expect 0 'exit status: 0 verified' "$step" --help
 expect 0 '^book ' "$step" --list
-expect 0 ' yes ' "$step" --m 3 --n 5 --k 7
-expect 0 ' yes ' "$step" --shape 0x5x7
+expect 0 ' yes$' "$step" --m 3 --n 5 --k 7
+expect 0 ' yes$' "$step" --shape 0x5x7
 expect 0 '^# date' "$step" --shape 3x5x7 --csv -
 expect 0 '"status": "verified"' "$step" --shape 3x5x7 --json -
 expect 0 'reverse-late\|verified' "$step" --shape 3x5x7 --schedule reverse-late
