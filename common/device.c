@@ -38,6 +38,17 @@ void device_report(const struct device *d, const struct options *options, struct
     report_fact(report, text);
 }
 
+void device_row(struct row *row, const struct device *d, const struct shape *shape,
+                enum number_type type, const char *step, const char *base) {
+    row_clear(row);
+    snprintf(row->step, sizeof row->step, "%s", step);
+    snprintf(row->base, sizeof row->base, "%s", base);
+    snprintf(row->device, sizeof row->device, "%s", d->name);
+    snprintf(row->shape, sizeof row->shape, "%s", shape->name);
+    snprintf(row->type, sizeof row->type, "%s", number_type_name(type));
+    snprintf(row->build, sizeof row->build, "%s", device_build_label());
+}
+
 double device_peak_flops(const struct device *d, enum number_type type) {
     /* Fused multiply-adds a cycle and SM. */
     static const struct {

@@ -45,6 +45,10 @@ int device_open(struct options *options, enum shape_kind kind, struct device *de
 void device_report(const struct device *device, const struct options *options,
                    struct report *report);
 
+/** Starts the row of a result on `device`: all that is known before the run but the sizes. */
+void device_row(struct row *row, const struct device *device, const struct shape *shape,
+                enum number_type type, const char *step, const char *base);
+
 /**
  * Arithmetic ceiling in FLOP/s: SMs x operations a cycle x highest clock.
  *

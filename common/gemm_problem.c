@@ -76,13 +76,7 @@ void gemm_problem_destroy(struct gemm_problem *p) {
 
 void gemm_row(struct row *row, const struct gemm_problem *p, const struct shape *shape,
               const char *step, const char *base) {
-    row_clear(row);
-    snprintf(row->step, sizeof row->step, "%s", step);
-    snprintf(row->base, sizeof row->base, "%s", base);
-    snprintf(row->device, sizeof row->device, "%s", p->device->name);
-    snprintf(row->shape, sizeof row->shape, "%s", shape->name);
-    snprintf(row->type, sizeof row->type, "%s", number_type_name(p->type));
-    snprintf(row->build, sizeof row->build, "%s", device_build_label());
+    device_row(row, p->device, shape, p->type, step, base);
     row->m = p->product.M, row->n = p->product.N, row->k = p->product.K;
 }
 
@@ -294,19 +288,6 @@ static void poison_timed(void *context, cudaStream_t stream) {
         cudaMemsetAsync(t->problem->c_base, 0xff, t->problem->c_words * sizeof(float), stream));
 }
 
-static void rates(struct row *row, const struct contestant *c, double flops,
-                  const struct gemm_problem *p) {
-    snprintf(row->unit, sizeof row->unit, "TFLOP/s");
-    snprintf(row->l2, sizeof row->l2, p->options->warm ? "warm" : "cold");
-    row->rate = 1e-12 * flops / c->median;
-    row->rate_low = 1e-12 * flops / c->p95;
-    row->rate_high = 1e-12 * flops / c->p5;
-    row->microseconds = 1e6 * c->median;
-    row->samples = c->samples;
-    if (c->median < 10e-6)
-        snprintf(row->note, sizeof row->note, "launch-bound: below 10 us");
-}
-
 bool gemm_time(struct gemm_problem *p, gemm_function *run, gemm_function *base, struct row *row,
                struct report *report) {
     const struct product *q = &p->product;
@@ -348,7 +329,7 @@ bool gemm_time(struct gemm_problem *p, gemm_function *run, gemm_function *base, 
         return false;
     }
 
-    rates(row, &contestants[0], flops, p);
+    timing_row(row, &contestants[0], flops, 1e12, "TFLOP/s", p->options);
     row->library = 100 * contestants[library_at].median / contestants[0].median;
     row->ceiling = 100 * 1e12 * row->rate / device_peak_flops(p->device, p->type);
     if (base != NULL)
@@ -362,7 +343,7 @@ bool gemm_time(struct gemm_problem *p, gemm_function *run, gemm_function *base, 
         library.base[0] = library.path[0] = library.note[0] = '\0';
         library.speedup = library.library = NAN;
         library.error = errors[i];
-        rates(&library, &contestants[i], flops, p);
+        timing_row(&library, &contestants[i], flops, 1e12, "TFLOP/s", p->options);
         library.ceiling = 100 * 1e12 * library.rate / device_peak_flops(p->device, timed[i].type);
         report_row(report, &library);
     }

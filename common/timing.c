@@ -1,5 +1,6 @@
 #include "timing.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -95,4 +96,17 @@ const char *timing_run(struct contestant *contestants, int count, const struct d
     cudaEventDestroy(s.stop);
     cudaStreamDestroy(s.stream);
     return failure;
+}
+
+void timing_row(struct row *row, const struct contestant *c, double work, double scale,
+                const char *unit, const struct options *options) {
+    snprintf(row->unit, sizeof row->unit, "%s", unit);
+    snprintf(row->l2, sizeof row->l2, options->warm ? "warm" : "cold");
+    row->rate = work / scale / c->median;
+    row->rate_low = work / scale / c->p95;
+    row->rate_high = work / scale / c->p5;
+    row->microseconds = 1e6 * c->median;
+    row->samples = c->samples;
+    if (c->median < 10e-6)
+        snprintf(row->note, sizeof row->note, "launch-bound: below 10 us");
 }

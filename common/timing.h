@@ -35,4 +35,11 @@ struct contestant {
 const char *timing_run(struct contestant *contestants, int count, const struct device *device,
                        const struct options *options);
 
+/**
+ * Fills in a row's figures of a contestant that does `work` units in a run (FLOP or bytes), in units
+ * of `scale` of them a second, which `unit` names; notes it where the launch is all that counts.
+ */
+void timing_row(struct row *row, const struct contestant *contestant, double work, double scale,
+                const char *unit, const struct options *options);
+
 #endif

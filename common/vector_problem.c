@@ -66,13 +66,7 @@ void vector_problem_destroy(struct vector_problem *p) {
 
 void vector_row(struct row *row, const struct vector_problem *p, const struct shape *shape,
                 const char *step, const char *base) {
-    row_clear(row);
-    snprintf(row->step, sizeof row->step, "%s", step);
-    snprintf(row->base, sizeof row->base, "%s", base);
-    snprintf(row->device, sizeof row->device, "%s", p->device->name);
-    snprintf(row->shape, sizeof row->shape, "%s", shape->name);
-    snprintf(row->type, sizeof row->type, "%s", number_type_name(p->scan ? TYPE_U32 : TYPE_F32));
-    snprintf(row->build, sizeof row->build, "%s", device_build_label());
+    device_row(row, p->device, shape, p->scan ? TYPE_U32 : TYPE_F32, step, base);
     row->n = (double)p->n;
 }
 
@@ -249,21 +243,6 @@ static cudaError_t run_timed(void *context, cudaStream_t stream) {
                           stream);
 }
 
-static void rates(struct row *row, const struct contestant *c, double bytes,
-                  const struct vector_problem *p) {
-    snprintf(row->unit, sizeof row->unit, "GB/s");
-    snprintf(row->l2, sizeof row->l2, p->options->warm ? "warm" : "cold");
-    row->rate = 1e-9 * bytes / c->median;
-    row->rate_low = 1e-9 * bytes / c->p95;
-    row->rate_high = 1e-9 * bytes / c->p5;
-    row->microseconds = 1e6 * c->median;
-    row->samples = c->samples;
-    row->ceiling =
-        p->device->memory_bytes > 0 ? 100 * 1e9 * row->rate / p->device->memory_bytes : NAN;
-    if (c->median < 10e-6)
-        snprintf(row->note, sizeof row->note, "launch-bound: below 10 us");
-}
-
 bool vector_time(struct vector_problem *p, const struct vector_step *step,
                  const struct vector_step *base, struct row *row, struct row *base_row,
                  struct report *report) {
@@ -316,7 +295,10 @@ bool vector_time(struct vector_problem *p, const struct vector_step *step,
             r->base[0] = r->path[0] = r->note[0] = '\0';
             r->error = r->speedup = r->library = NAN;
         }
-        rates(r, &contestants[i], i == COPY ? 8.0 * (double)p->n : bytes, p);
+        timing_row(r, &contestants[i], i == COPY ? 8.0 * (double)p->n : bytes, 1e9, "GB/s",
+                   p->options);
+        r->ceiling =
+            p->device->memory_bytes > 0 ? 100 * 1e9 * r->rate / p->device->memory_bytes : NAN;
         r->copy = i == COPY ? NAN : 100 * 1e9 * r->rate / copy_rate;
         if (i <= BASE)
             r->library = 100 * contestants[LIBRARY].median / contestants[i].median;

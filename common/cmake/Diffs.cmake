@@ -34,3 +34,11 @@ function(diff_kernel out diff step)
                      DEPENDS ${original} ${diff} ${script} VERBATIM
                      COMMENT "Applying ${name}")
 endfunction()
+
+# Makes `name` a step of the build like `step`, whose base is that step itself. A macro: it sets STEP_<name>_*.
+macro(diff_step name step)
+  foreach(column IN ITEMS TRACK TYPE ARCH MAIN MISSING)
+    set(STEP_${name}_${column} "${STEP_${step}_${column}}")
+  endforeach()
+  set(STEP_${name}_BASE ${step})
+endmacro()
