@@ -109,7 +109,7 @@ int options_parse(struct options *options, enum shape_kind kind, int argc, char 
     char error[256];
     int c, status = -1;
     memset(options, 0, sizeof *options);
-    optind = 1;
+    optind = 0; /* GNU: afresh, whatever an earlier call left */
     while (status < 0 && (c = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
         switch (c) {
         case SHAPE:
