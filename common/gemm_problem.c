@@ -108,12 +108,15 @@ static bool judge(struct gemm_problem *p, enum number_type type, bool exact,
                               cudaMemcpyDeviceToHost));
         uint32_t bits;
         memcpy(&bits, &got, sizeof bits);
-        snprintf(
+        int length = snprintf(
             note, size,
             "%llu of %llu wrong; first at row %zu, column %zu: got %.9g%s, wanted %.9g, bound %.3g",
             (unsigned long long)result->wrong, (unsigned long long)q->M * (unsigned long long)q->N,
             row, col, got, bits == ORACLE_POISON ? " (never written)" : "", ref,
             exact ? 0 : gemm_bound(type, q->K, mag));
+        if (!exact && isfinite(result->bias)) /* a sign of its own betrays what rounds one way */
+            snprintf(note + length, size - (size_t)length, "; mean error %+.1e of sum |a||b|",
+                     result->bias);
         return true;
     }
     uint64_t outside = oracle_outside(p->c_base, p->c_words, p->c_before, q->M, q->N, q->ldc);
@@ -124,20 +127,15 @@ static bool judge(struct gemm_problem *p, enum number_type type, bool exact,
     return false;
 }
 
-/* Copies the bits of C to `bits`, or compares them with it. */
+/* Copies the bits of C to `bits`, or behind that and compares them with it. */
 static bool same_bits(const struct product *q, float *bits, bool first) {
-    size_t width = (size_t)q->N * sizeof(float);
-    if (q->M == 0 || q->N == 0)
+    const size_t width = (size_t)q->N * sizeof(float), size = (size_t)q->M * width;
+    char *copy = (char *)bits + (first ? 0 : size);
+    if (size == 0)
         return true;
-    float *copy = first ? bits : malloc((size_t)q->M * width);
-    if (copy == NULL)
-        return false;
     CUDA_CHECK(cudaMemcpy2D(copy, width, q->C, (size_t)q->ldc * sizeof(float), width, (size_t)q->M,
                             cudaMemcpyDeviceToHost));
-    bool same = memcmp(copy, bits, (size_t)q->M * width) == 0;
-    if (!first)
-        free(copy);
-    return same;
+    return memcmp(copy, bits, size) == 0;
 }
 
 static void describe_failure(struct gemm_problem *p, const char *step, const char *schedule,
@@ -200,7 +198,7 @@ bool gemm_verify(struct gemm_problem *p, const char *step, gemm_function *run, s
     int range = exact_range(q->K);
     bool many = p->options->repeats > 1 || device_schedule(1, p->options->schedule) != NULL;
     device_schedule(0, p->options->schedule);
-    float *bits = many ? malloc(extent(q->M, q->N, q->N) * sizeof(float)) : NULL;
+    float *bits = many ? malloc(2 * extent(q->M, q->N, q->N) * sizeof(float)) : NULL;
     step_path("");
     if (many && bits == NULL) {
         snprintf(row->note, sizeof row->note, "no host memory to compare schedules");
