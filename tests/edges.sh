@@ -12,6 +12,10 @@ expect 1 'stdout could not be written: No space left' sh -c '"$0" --shape 3x5x7 
 expect 1 '/dev/full could not be written: No space left' "$ladder" --cpu --steps 01_naive --shapes 3x5x7 --csv /dev/full
 expect 1 'stdout could not be written: No space left' sh -c '"$0" --cpu --steps 01_naive --shapes 3x5x7 >/dev/full' "$ladder"
 
+# ---- no GPU: skipped, with the reason; a failure where there must be one ----
+expect 77 'no GPU program: why' env OVERLAP_REQUIRE_GPU=0 sh "$(dirname "$0")/no_gpu.sh" why
+expect 1 'no GPU program: why' env OVERLAP_REQUIRE_GPU=1 sh "$(dirname "$0")/no_gpu.sh" why
+
 # ---- no memory ----
 expect 1 'Cannot allocate memory' sh -c 'ulimit -v 100000; exec "$0" --shape 3x5x7' "$step"
 expect 1 'FAILED.*Cannot allocate memory' sh -c 'ulimit -v 100000; exec "$0" --cpu --steps 01_naive --shapes 3x5x7' "$ladder"

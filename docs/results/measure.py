@@ -239,6 +239,7 @@ def main():
     stale = glob.glob(f"{args.build}/variants/*/*.stale")
     if stale:
         sys.exit(f"{stale[0]}: the diff no longer applies: its figures would be the step's")
+    os.environ["LC_ALL"] = "C"  # ncu writes figures as the locale has them
     name, facts = gpu_facts()
     os.makedirs(args.out, exist_ok=True)
     prefix = os.path.join(args.out, re.sub(r"[^a-z0-9]+", "-", name.lower().replace("nvidia ", "")))
