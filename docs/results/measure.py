@@ -264,4 +264,10 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        print("interrupted: what was measured until then is written", file=sys.stderr)
+        sys.exit(130)
+    except OSError as error:
+        sys.exit(f"{error}")
