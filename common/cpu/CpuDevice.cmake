@@ -3,7 +3,7 @@
 # CPU_DEVICE_CHECKED  whether the checked flavour can be built: races and counters
 
 find_package(Threads REQUIRED)
-find_package(Boost REQUIRED COMPONENTS context)
+find_package(Boost CONFIG REQUIRED COMPONENTS context) # the module is gone from newer CMake
 
 include(CheckCXXCompilerFlag)
 check_cxx_compiler_flag(-ftrivial-auto-var-init=pattern CPU_DEVICE_PATTERN)

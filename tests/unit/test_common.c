@@ -159,6 +159,20 @@ static void words_outside_the_matrix_are_counted(void **state) {
     assert_int_equal(host_outside(words, COUNT(words), 3, 0, 3, 5), 5);
 }
 
+static void digest_sees_every_bit_and_place(void **state) {
+    (void)state;
+    float x[2][4] = {{0, 1, 2, NAN}, {3, 4, 5, NAN}}; /* 2 x 3, and padding */
+    uint64_t digest = host_digest(x[0], 2, 3, 4);
+    x[0][3] = 7; /* padding */
+    assert_true(host_digest(x[0], 2, 3, 4) == digest);
+    x[0][0] = -0.0f;
+    assert_false(host_digest(x[0], 2, 3, 4) == digest);
+    x[0][0] = 0;
+    x[0][1] = 2, x[0][2] = 1; /* swapped */
+    assert_false(host_digest(x[0], 2, 3, 4) == digest);
+    assert_int_equal(host_digest(x[0], 0, 3, 4), 0);
+}
+
 /* The bound must pass honest rounding and still fail a result that lacks one slab of 8. */
 static void bound_tells_rounding_from_a_dropped_slab(void **state) {
     (void)state;
@@ -541,6 +555,7 @@ int main(void) {
         cmocka_unit_test(close_is_a_comparison_that_nan_cannot_pass),
         cmocka_unit_test(comparison_finds_the_first_wrong_element),
         cmocka_unit_test(words_outside_the_matrix_are_counted),
+        cmocka_unit_test(digest_sees_every_bit_and_place),
         cmocka_unit_test(bound_tells_rounding_from_a_dropped_slab),
         cmocka_unit_test(bound_holds_for_positive_inputs),
         cmocka_unit_test(quantiles_interpolate),
