@@ -108,12 +108,15 @@ static bool judge(struct gemm_problem *p, enum number_type type, bool exact,
                               cudaMemcpyDeviceToHost));
         uint32_t bits;
         memcpy(&bits, &got, sizeof bits);
-        snprintf(
+        int length = snprintf(
             note, size,
             "%llu of %llu wrong; first at row %zu, column %zu: got %.9g%s, wanted %.9g, bound %.3g",
             (unsigned long long)result->wrong, (unsigned long long)q->M * (unsigned long long)q->N,
             row, col, got, bits == ORACLE_POISON ? " (never written)" : "", ref,
             exact ? 0 : gemm_bound(type, q->K, mag));
+        if (!exact && isfinite(result->bias)) /* a sign of its own betrays what rounds one way */
+            snprintf(note + length, size - (size_t)length, "; mean error %+.1e of sum |a||b|",
+                     result->bias);
         return true;
     }
     uint64_t outside = oracle_outside(p->c_base, p->c_words, p->c_before, q->M, q->N, q->ldc);

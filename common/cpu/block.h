@@ -148,6 +148,7 @@ bool in_stack_guard(const void *p);
 void fault(Place place, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /// As fault(), where the line is known already.
 void fault_at(const std::string &line, const std::string &message);
+bool has_line(Place place);
 std::string source_line(Place place); ///< "04_regblock/kernel.cu:52"
 /// Looks up many lines at once: much faster than one by one.
 void look_up_lines(const std::vector<Place> &places);

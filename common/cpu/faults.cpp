@@ -92,6 +92,8 @@ void look_up_lines(const std::vector<Place> &places) {
     pclose(pipe);
 }
 
+bool has_line(Place place) { return known_line(place).number != 0; }
+
 /// "/a/b/06_wmma_db/kernel.cu" and 52 as "06_wmma_db/kernel.cu:52"
 std::string source_line(Place place) {
     const Line &line = known_line(place);

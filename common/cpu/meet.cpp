@@ -27,8 +27,9 @@ static const Thread &block_barrier(Place place, const char *what, bool vote = fa
     preempt();
     if (block.at_barrier.empty())
         block.barrier_place = place;
-    // Compilers duplicate calls: other addresses of the same line are the same barrier.
-    if (place != block.barrier_place && source_line(place) != source_line(block.barrier_place))
+    // Compilers duplicate calls: other addresses of the same line are the same barrier. Without the
+    // binutils no line is known, and nothing is said.
+    if (place != block.barrier_place && source_line(place) != source_line(block.barrier_place) && has_line(place))
         fault(place, "divergent barrier: others of the block wait at %s",
               source_line(block.barrier_place).c_str());
     block.at_barrier.push_back(self->rank);
