@@ -31,6 +31,7 @@ typedef struct {
     float A[BM][BK]; // padding would spare reads bank conflicts, and give more to the copies
     float B[BK][BN + PAD_B];
 } Slab;
+static_assert(STAGES == 2, "buf ^ 1 is the other of two slabs");
 static_assert(STAGES * sizeof(Slab) <= 46 * 1024, "beside the patches, 48 KB at most");
 
 // Copies a height x width tile to shared memory: zero beyond the rows x cols left of the matrix.

@@ -27,6 +27,7 @@ typedef struct {
     float A[BM][BK + PAD_A];
     float B[BK][BN];
 } Slab;
+static_assert(STAGES == 2, "buf ^ 1 is the other of two slabs");
 static_assert(STAGES * sizeof(Slab) <= 99 * 1024, "what every GPU since sm_80 grants a block");
 
 // Copies a height x width tile to shared memory: zero beyond the rows x cols left of the matrix.
