@@ -40,10 +40,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 
     REQUIRE((fuzz_allow(allowed) == cudaSuccess) == (allowed >= 0 && allowed <= MOST_SHARED));
     if (allowed < 0 || allowed > MOST_SHARED)
-        REQUIRE(fuzz_allow(allowed = 0) == cudaSuccess);
+        REQUIRE(fuzz_allow(allowed = 48 * 1024) == cudaSuccess);
     cpu_faults_clear();
 
-    bool fits = shared <= (uint32_t)(allowed > 49152 ? allowed : 49152);
+    bool fits = shared <= (uint32_t)allowed;
     uint64_t in_block = 1, in_grid = 1;
     for (int i = 0; i < 3; ++i) {
         fits = fits && grid[i] > 0 && grid[i] <= (i == 0 ? 0x7fffffffu : 65535u);
