@@ -44,16 +44,14 @@ bool counting; ///< since the first cpu_counters_reset(): races are found withou
 
 uint32_t spot_of(uint32_t place) {
     auto [at, fresh] = spot_at.try_emplace(place, uint32_t(spots.size()));
-    if (fresh)
-        spots.push_back({place, at->second});
+    if (fresh) spots.push_back({place, at->second});
     return at->second;
 }
 
 void find_lines() {
     static std::map<std::string, uint32_t> first;
     std::vector<Place> places;
-    for (size_t i = known_spots; i < spots.size(); ++i)
-        places.push_back(place_in_program(spots[i].place));
+    for (size_t i = known_spots; i < spots.size(); ++i) places.push_back(place_in_program(spots[i].place));
     look_up_lines(places);
     for (; known_spots < spots.size(); ++known_spots) {
         std::string line = source_line(place_in_program(spots[known_spots].place));
@@ -80,8 +78,7 @@ void spread(const std::vector<uint64_t> &sorted, unsigned size, unsigned unit, u
 }
 
 void sort(std::vector<uint64_t> &addresses) {
-    if (!std::is_sorted(addresses.begin(), addresses.end()))
-        std::sort(addresses.begin(), addresses.end());
+    if (!std::is_sorted(addresses.begin(), addresses.end())) std::sort(addresses.begin(), addresses.end());
 }
 
 /// Cycles of a group of lanes: the most distinct words in one of the 32 banks.
@@ -114,15 +111,13 @@ void count(const Entry &e, const std::vector<Lane> &lanes) {
     if (e.op == Op::wait) {
         ++sums.waits;
     } else if (e.op < Op::shared_load) {
-        for (const auto &lane : lanes)
-            part.push_back(lane.address);
+        for (const auto &lane : lanes) part.push_back(lane.address);
         sort(part);
         uint64_t distinct = 0;
         spread(part, e.size, 32, &distinct, &cost);
         if (e.op == Op::copy_read && e.size == 16) { // once for each 32 bytes of shared memory
             std::set<std::pair<uint64_t, uint64_t>> pairs;
-            for (const Lane &lane : lanes)
-                pairs.emplace(lane.address / 32, lane.to / 32);
+            for (const Lane &lane : lanes) pairs.emplace(lane.address / 32, lane.to / 32);
             cost = pairs.size();
         }
         ideal = (distinct + 31) / 32;
@@ -140,16 +135,11 @@ void count(const Entry &e, const std::vector<Lane> &lanes) {
         sums.shared_cycles += cost;
         sums.conflicts += cost - ideal;
     }
-    if (e.op == Op::load)
-        sums.load_sectors += cost, sums.load_ideal += ideal;
-    if (e.op == Op::store)
-        sums.store_sectors += cost, sums.store_ideal += ideal;
-    if (e.op == Op::copy_read)
-        sums.copy_sectors += cost, sums.copy_ideal += ideal;
-    if (e.op == Op::shared_store)
-        sums.register_bytes += bytes;
-    if (e.op == Op::copy_write)
-        sums.copy_bytes += bytes;
+    if (e.op == Op::load) sums.load_sectors += cost, sums.load_ideal += ideal;
+    if (e.op == Op::store) sums.store_sectors += cost, sums.store_ideal += ideal;
+    if (e.op == Op::copy_read) sums.copy_sectors += cost, sums.copy_ideal += ideal;
+    if (e.op == Op::shared_store) sums.register_bytes += bytes;
+    if (e.op == Op::copy_write) sums.copy_bytes += bytes;
     Site &site = kernels[block.launch->kernel][key(e)];
     ++site.instructions, site.cost += cost, site.ideal += ideal;
 }
@@ -157,8 +147,7 @@ void count(const Entry &e, const std::vector<Lane> &lanes) {
 unsigned groups_in_flight() {
     unsigned groups = 0, last = ~0u;
     for (const AsyncCopy &c : self->copies)
-        if (c.group != last && c.group < self->group)
-            ++groups, last = c.group;
+        if (c.group != last && c.group < self->group) ++groups, last = c.group;
     return groups;
 }
 
@@ -186,12 +175,10 @@ void print(FILE *out, const std::unordered_map<uint64_t, Site> &sites) {
 } // namespace
 
 void count_later(uint32_t place, uint64_t address, unsigned size, Op op, uint64_t to) {
-    if (!counting)
-        return;
+    if (!counting) return;
     Log &log = logs[self->rank];
     log.entries.push_back({address, to, spot_of(place), uint16_t(size), op});
-    if (op == Op::wait)
-        log.begins = true;
+    if (op == Op::wait) log.begins = true;
     if (op == Op::shared_load && log.begins) {
         log.begins = false;
         sums.in_flight = std::max<uint64_t>(sums.in_flight, groups_in_flight());
@@ -199,8 +186,7 @@ void count_later(uint32_t place, uint64_t address, unsigned size, Op op, uint64_
 }
 
 void count_now(uint32_t place, Op op, uint64_t flops) {
-    if (!counting)
-        return;
+    if (!counting) return;
     Entry e = {0, 0, spot_of(place), 0, op};
     find_lines();
     ++kernels[block.launch->kernel][key(e)].instructions;
@@ -210,8 +196,7 @@ void count_now(uint32_t place, Op op, uint64_t flops) {
 
 void count_block_barrier() {
     ++sums.barriers;
-    for (unsigned i = 0; i < block.threads; ++i)
-        logs[i].begins = true;
+    for (unsigned i = 0; i < block.threads; ++i) logs[i].begins = true;
 }
 
 void count_warp(unsigned warp) {
@@ -226,8 +211,7 @@ void count_warp(unsigned warp) {
                 if (const Entry &e = log[l].entries[log[l].merged];
                     !first || spots[e.spot].place < spots[first->spot].place)
                     first = &e;
-        if (!first)
-            break;
+        if (!first) break;
         together.clear();
         for (unsigned l = 0; l < lanes; ++l)
             if (log[l].merged < log[l].entries.size())
@@ -246,8 +230,7 @@ void count_warp(unsigned warp) {
 void print_counters(cpu_counters &counters, FILE *lines) {
     counters = sums;
     for (const auto &[kernel, sites] : kernels)
-        if (lines)
-            print(lines, sites);
+        if (lines) print(lines, sites);
 }
 void forget_counters() {
     counting = true;

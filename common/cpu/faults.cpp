@@ -26,8 +26,7 @@ static std::set<std::pair<std::string, const char *>> reported; // line and kind
 
 void fault(Place place, const char *format, ...) {
     std::string line = place ? source_line(place) : "CPU device";
-    if (!reported.insert({line, format}).second)
-        return;
+    if (!reported.insert({line, format}).second) return;
     char message[400];
     va_list arguments;
     va_start(arguments, format);
@@ -56,8 +55,7 @@ bool is_ours(const std::string &line) {
 }
 
 const Line &known_line(Place place) {
-    if (!known_lines.count(place))
-        look_up_lines({place});
+    if (!known_lines.count(place)) look_up_lines({place});
     return known_lines[place];
 }
 } // namespace
@@ -74,8 +72,7 @@ void look_up_lines(const std::vector<Place> &places) {
             asked.push_back(place);
         }
     FILE *pipe = asked.empty() ? nullptr : popen((command + " 2>/dev/null").c_str(), "r");
-    if (!pipe)
-        return;
+    if (!pipe) return;
     Line *line = nullptr;
     char text[4096];
     for (size_t next = 0; fgets(text, sizeof text, pipe);) {
@@ -84,8 +81,7 @@ void look_up_lines(const std::vector<Place> &places) {
         else if (char *colon = strrchr(text, ':'); colon && line && !line->in_kernel && !strchr(text, '?')) {
             std::string path(text, size_t(colon - text));
             // Some compilers name the rewritten copy, whose lines are the same.
-            if (size_t n = path.size(); n > 7 && path.compare(n - 7, 7, ".cu.cpp") == 0)
-                path.erase(n - 4);
+            if (size_t n = path.size(); n > 7 && path.compare(n - 7, 7, ".cu.cpp") == 0) path.erase(n - 4);
             *line = {path, unsigned(atoi(colon + 1)), !is_ours(path)};
         }
     }
@@ -101,8 +97,7 @@ std::string source_line(Place place) {
         return text;
     }
     size_t slash = line.path.rfind('/');
-    if (slash != line.path.npos && slash > 0)
-        slash = line.path.rfind('/', slash - 1);
+    if (slash != line.path.npos && slash > 0) slash = line.path.rfind('/', slash - 1);
     return line.path.substr(slash == line.path.npos ? 0 : slash + 1) + ":" + std::to_string(line.number);
 }
 
@@ -165,8 +160,7 @@ void on_signal(int signal, siginfo_t *info, void *context_of_signal) {
     int depth = 1 + backtrace(frames + 1, 10), i = 0;
     while (i < depth - 1 && !known_line(static_cast<const char *>(frames[i]) - 1).in_kernel)
         ++i; // the first that is in a kernel rather than in the device itself
-    if (i == depth - 1)
-        i = 0;
+    if (i == depth - 1) i = 0;
     char what[200];
     if (info->si_code == SI_TKILL)
         snprintf(what, sizeof what, "still running after %g s (CPU_DEVICE_TIMEOUT)", timeout_seconds);
@@ -196,14 +190,12 @@ void watch_signals() {
     struct sigaction action = {};
     action.sa_sigaction = on_signal;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    for (int signal : {SIGSEGV, SIGBUS, SIGFPE})
-        sigaction(signal, &action, nullptr);
+    for (int signal : {SIGSEGV, SIGBUS, SIGFPE}) sigaction(signal, &action, nullptr);
 }
 } // namespace
 
 void run_on_worker(void (*work)(const Launch &), const Launch &launch) {
-    if (const char *seconds = getenv("CPU_DEVICE_TIMEOUT"))
-        timeout_seconds = atof(seconds);
+    if (const char *seconds = getenv("CPU_DEVICE_TIMEOUT")) timeout_seconds = atof(seconds);
     std::promise<void> done;
     // A new one each time: the caller's thread-local variables must survive the poison.
     std::thread thread([&] {

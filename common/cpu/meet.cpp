@@ -18,15 +18,13 @@ static void release_barrier() {
 }
 
 void release_barrier_if_complete() {
-    if (!block.at_barrier.empty() && block.at_barrier.size() == block.alive)
-        release_barrier();
+    if (!block.at_barrier.empty() && block.at_barrier.size() == block.alive) release_barrier();
 }
 
 /// Gives the running thread, whose `met` and `votes` tell who came.
 static const Thread &block_barrier(Place place, const char *what, bool vote = false) {
     preempt();
-    if (block.at_barrier.empty())
-        block.barrier_place = place;
+    if (block.at_barrier.empty()) block.barrier_place = place;
     // Compilers duplicate calls: other addresses of the same line are the same barrier.
     if (place != block.barrier_place && source_line(place) != source_line(block.barrier_place))
         fault(place, "divergent barrier: others of the block wait at %s",
@@ -47,19 +45,15 @@ static const Thread &block_barrier(Place place, const char *what, bool vote = fa
 static void finish_meeting(unsigned warp, size_t which) {
     WarpMeeting m = block.meetings[warp][which];
     block.meetings[warp].erase(block.meetings[warp].begin() + long(which));
-    if (m.work)
-        m.work(m.argument, m.here);
+    if (m.work) m.work(m.argument, m.here);
     unsigned all[warp_size], others[warp_size], n = 0, waiting = 0;
     for (unsigned l = 0; l < warp_size; ++l)
         if (m.here >> l & 1) {
             unsigned rank = all[n++] = warp * warp_size + l;
-            if (block.thread[rank].state == State::waiting)
-                others[waiting++] = rank;
+            if (block.thread[rank].state == State::waiting) others[waiting++] = rank;
         }
-    if (m.orders_memory)
-        tracer->synchronised(all, n, false);
-    if (m.here == block.live[warp])
-        tracer->converged(warp);
+    if (m.orders_memory) tracer->synchronised(all, n, false);
+    if (m.here == block.live[warp]) tracer->converged(warp);
     make_ready(others, waiting);
 }
 
@@ -84,10 +78,8 @@ void warp_meet(Place place, const char *what, unsigned mask, WarpWork work, void
         return;
     }
     size_t i = 0;
-    while (i < meetings.size() && (meetings[i].mask != mask || meetings[i].here & bit))
-        ++i;
-    if (i == meetings.size())
-        meetings.push_back({what, place, mask, 0, work, orders_memory, {}});
+    while (i < meetings.size() && (meetings[i].mask != mask || meetings[i].here & bit)) ++i;
+    if (i == meetings.size()) meetings.push_back({what, place, mask, 0, work, orders_memory, {}});
     WarpMeeting &m = meetings[i];
     if (m.what != what)
         fault(place, "%s while other lanes of the warp wait at %s in %s", what, m.what,
@@ -113,8 +105,7 @@ struct Exchange {
             for (unsigned from = 0; mask >> to & 1 && from < warp_size; ++from) {
                 auto *lane = static_cast<Exchange *>(lanes[to]);
                 lane->here = mask;
-                if (mask >> from & 1)
-                    lane->all[from] = static_cast<Exchange *>(lanes[from])->mine;
+                if (mask >> from & 1) lane->all[from] = static_cast<Exchange *>(lanes[from])->mine;
             }
     }
 };
@@ -142,8 +133,7 @@ uint64_t shuffle(const char *what, Shuffle kind, unsigned mask, uint64_t value, 
 static unsigned ballot(Place place, const char *what, unsigned mask, bool yes) {
     const Exchange x(place, what, mask, yes);
     unsigned ballot = 0;
-    for (unsigned l = 0; l < warp_size; ++l)
-        ballot |= unsigned(x.here >> l & x.all[l] & 1) << l;
+    for (unsigned l = 0; l < warp_size; ++l) ballot |= unsigned(x.here >> l & x.all[l] & 1) << l;
     return ballot;
 }
 } // namespace cpu

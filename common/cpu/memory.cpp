@@ -37,8 +37,7 @@ size_t page_size() {
 /// Null, and a line on stderr, if there is no address space.
 char *map(void *at, size_t size, int access, int more = 0) {
     void *p = mmap(at, size, access, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | more, -1, 0);
-    if (p == MAP_FAILED)
-        perror("CPU device: mmap");
+    if (p == MAP_FAILED) perror("CPU device: mmap");
     return p == MAP_FAILED ? nullptr : static_cast<char *>(p);
 }
 size_t round_up(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
@@ -55,16 +54,14 @@ Allocations live, freed;
 const Allocation *find(const Allocations &in, const void *p) {
     const char *c = static_cast<const char *>(p);
     auto after = in.upper_bound(c);
-    if (after == in.begin() || c >= std::prev(after)->second.mapped_end)
-        return nullptr;
+    if (after == in.begin() || c >= std::prev(after)->second.mapped_end) return nullptr;
     return &std::prev(after)->second;
 }
 
 /// Reports and repairs one canary, if it was overwritten.
 void check_canary(Place place, const Allocation &a, char *from, char *to, const char *side) {
     char *bad = std::find_if(from, to, [](char c) { return c != char(poison); });
-    if (bad == to)
-        return;
+    if (bad == to) return;
     ptrdiff_t distance = bad >= a.end() ? bad - a.end() : a.begin - bad;
     fault(place, "write %td bytes %s of a device allocation of %zu bytes", distance, side, a.size);
     memset(from, poison, size_t(to - from));
@@ -81,8 +78,7 @@ void available_memory(size_t *available, size_t *total) {
     std::ifstream meminfo("/proc/meminfo");
     std::string key;
     for (size_t kilobytes; meminfo >> key >> kilobytes; meminfo.ignore(80, '\n'))
-        if (key == "MemAvailable:")
-            *available = kilobytes * 1024;
+        if (key == "MemAvailable:") *available = kilobytes * 1024;
     // A container may allow less than the machine has.
     size_t limit, used;
     std::ifstream max("/sys/fs/cgroup/memory.max"), current("/sys/fs/cgroup/memory.current");
@@ -95,12 +91,10 @@ void available_memory(size_t *available, size_t *total) {
 void *allocate(size_t size) {
     size_t available, total;
     available_memory(&available, &total);
-    if (size > available)
-        return nullptr;
+    if (size > available) return nullptr;
     size_t inside = round_up(size, page_size()), guard = page_size();
     char *p = map(nullptr, inside + 2 * guard, PROT_NONE);
-    if (!p)
-        return nullptr;
+    if (!p) return nullptr;
     if (mprotect(p + guard, inside, PROT_READ | PROT_WRITE) != 0) {
         munmap(p, inside + 2 * guard);
         return nullptr;
@@ -112,8 +106,7 @@ void *allocate(size_t size) {
 
 bool release(void *p) {
     const Allocation *a = find(live, p);
-    if (!a || a->begin != p)
-        return false;
+    if (!a || a->begin != p) return false;
     check_canaries(nullptr, *a);
     // Gives the memory back and keeps the addresses, so that late accesses are caught.
     map(a->mapped, size_t(a->mapped_end - a->mapped), PROT_NONE, MAP_FIXED);
@@ -129,14 +122,12 @@ bool in_allocation(const void *p, size_t size) {
 }
 bool allocation_of(const void *p, const char **begin, const char **end) {
     const Allocation *a = find(live, p);
-    if (a)
-        *begin = a->begin, *end = a->end();
+    if (a) *begin = a->begin, *end = a->end();
     return a;
 }
 bool is_device_pointer(const void *p) { return find(live, p) || find(freed, p); }
 void check_canaries(Place place) {
-    for (const auto &entry : live)
-        check_canaries(place, entry.second);
+    for (const auto &entry : live) check_canaries(place, entry.second);
 }
 
 std::string describe_address(const void *p, size_t size) {
@@ -184,8 +175,7 @@ void poison_shared() {
 
 bool in_shared(const void *p, size_t size) {
     const char *c = static_cast<const char *>(p), *dynamic = reinterpret_cast<char *>(smem);
-    if (c >= dynamic && c < dynamic + sizeof smem)
-        return c + size <= dynamic + block.launch->dynamic_shared;
+    if (c >= dynamic && c < dynamic + sizeof smem) return c + size <= dynamic + block.launch->dynamic_shared;
     return c >= shared_begin && c + size <= shared_end;
 }
 
@@ -211,8 +201,7 @@ const std::set<Symbol> &symbols() {
                 else if (strcmp(type, "TLS") == 0 || strcmp(type, "FUNC") == 0)
                     found.insert({at, size, *type == 'T', name, strcmp(bind, "LOCAL") ? "" : file});
             }
-        if (pipe)
-            pclose(pipe);
+        if (pipe) pclose(pipe);
         return found;
     }();
     return all;
@@ -246,10 +235,8 @@ std::string shared_name(size_t offset) {
 void check_dynamic_shared(Place place) {
     size_t used = block.launch->dynamic_shared, rest = sizeof smem - used;
     const unsigned char *p = smem + used;
-    if (rest == 0 || (*p == poison && memcmp(p, p + 1, rest - 1) == 0))
-        return;
-    while (*p == poison)
-        ++p;
+    if (rest == 0 || (*p == poison && memcmp(p, p + 1, rest - 1) == 0)) return;
+    while (*p == poison) ++p;
     fault(place, "write to byte %td of smem, beyond the %zu bytes that the launch asked for", p - smem, used);
 }
 
@@ -279,11 +266,9 @@ struct StackOf {
 boost::context::fiber make_fiber(unsigned rank, boost::context::fiber (*body)(boost::context::fiber &&)) {
     if (!stacks) {
         stacks = map(nullptr, stack_size * max_threads, PROT_READ | PROT_WRITE);
-        if (!stacks)
-            exit(1); // map() has said why
+        if (!stacks) exit(1); // map() has said why
     }
-    for (; guarded <= rank; ++guarded)
-        mprotect(stacks + guarded * stack_size, page_size(), PROT_NONE);
+    for (; guarded <= rank; ++guarded) mprotect(stacks + guarded * stack_size, page_size(), PROT_NONE);
     return boost::context::fiber(std::allocator_arg, StackOf{rank}, body);
 }
 

@@ -19,8 +19,7 @@ void __pipeline_memcpy_async(void *dst, const void *src, size_t size, size_t zfi
     Place place = CPU_DEVICE_CALLER;
     if (size != 4 && size != 8 && size != 16)
         return fault(place, "asynchronous copy of %zu bytes: only 4, 8 and 16 exist", size);
-    if (zfill > size)
-        return fault(place, "asynchronous copy of %zu bytes zero-fills %zu", size, zfill);
+    if (zfill > size) return fault(place, "asynchronous copy of %zu bytes zero-fills %zu", size, zfill);
     if (uintptr_t(dst) % size)
         return fault(place, "asynchronous copy of %zu bytes to a misaligned address", size);
     if (uintptr_t(src) % size)
@@ -52,8 +51,7 @@ void __pipeline_wait_prior(size_t prior) {
     size_t done = 0;
     auto &copies = self->copies;
     for (; done < copies.size() && copies[done].group + prior < self->group; ++done) {
-        if (!copies[done].landed)
-            land(copies[done]);
+        if (!copies[done].landed) land(copies[done]);
         tracer->async_land(copies[done].dst, copies[done].size);
     }
     copies.erase(copies.begin(), copies.begin() + long(done));
@@ -101,12 +99,9 @@ struct Layout {
             for (int e = 0; e < 8; ++e) {
                 int group = lane / 4, in = lane % 4, e0 = e % 2, e1 = e / 2 % 2, e2 = e / 4;
                 int r = group + 8 * e1, k = 2 * in + e0 + 8 * e2; // a16 and c
-                if (form == a8)
-                    r = group + 8 * e0, k = in + 4 * e1;
-                if (form == b8)
-                    r = in + 4 * e0, k = group + 8 * e1;
-                if (form == b16)
-                    r = 2 * in + e0 + 8 * e1, k = group + 8 * e2;
+                if (form == a8) r = group + 8 * e0, k = in + 4 * e1;
+                if (form == b8) r = in + 4 * e0, k = group + 8 * e1;
+                if (form == b16) r = 2 * in + e0 + 8 * e1, k = group + 8 * e2;
                 row[lane][e] = uint8_t(r), col[lane][e] = uint8_t(k);
             }
     }
@@ -114,20 +109,16 @@ struct Layout {
 static constexpr Layout layouts[] = {a8, b8, b16, c};
 
 /// Calls move(element, *address) for each of the lane's elements.
-template<class P, class Move>
-static void each_element(Place place, Form form, P *p, unsigned ldm, bool row_major, Access access,
-                         Move move) {
+template<class P, class Move> static void each_element(Place place, Form form, P *p, unsigned ldm,
+                                                       bool row_major, Access access, Move move) {
     constexpr unsigned unit = 16 / sizeof(P);
-    if (uintptr_t(p) % 32)
-        fault(place, "WMMA at an address that is not a multiple of 32 bytes");
-    if (ldm % unit)
-        fault(place, "WMMA with a leading dimension of %u: not a multiple of %u", ldm, unit);
+    if (uintptr_t(p) % 32) fault(place, "WMMA at an address that is not a multiple of 32 bytes");
+    if (ldm % unit) fault(place, "WMMA with a leading dimension of %u: not a multiple of %u", ldm, unit);
     const uint8_t *row = layouts[form].row[lane()], *col = layouts[form].col[lane()];
     bool twos = form == c && row_major; // neighbours, in one instruction
     for (int e = 0; e < elements(form); ++e) {
         P *q = p + (row_major ? row[e] * size_t(ldm) + col[e] : col[e] * size_t(ldm) + row[e]);
-        if (!(twos && e % 2))
-            tracer->access(place, q, sizeof(P) << twos, access);
+        if (!(twos && e % 2)) tracer->access(place, q, sizeof(P) << twos, access);
         move(e, *q);
     }
 }
@@ -153,8 +144,7 @@ template<class E> static void multiply_lanes(void *const *lanes, unsigned mask) 
         auto *lane = static_cast<const Operands<E> *>(lanes[l]);
         bool here = mask >> l & 1;
         place = here ? lane->place : place;
-        for (int e = 0; e < 8; ++e)
-            sum[in_c.row[l][e]][in_c.col[l][e]] = here ? lane->c[e] : NAN;
+        for (int e = 0; e < 8; ++e) sum[in_c.row[l][e]][in_c.col[l][e]] = here ? lane->c[e] : NAN;
         for (int e = 0; e < K / 2; ++e) {
             a[in_a.row[l][e]][in_a.col[l][e]] = here ? cut_off(lane->a[e]) : NAN;
             b[in_b.row[l][e]][in_b.col[l][e]] = here ? cut_off(lane->b[e]) : NAN;
@@ -162,8 +152,7 @@ template<class E> static void multiply_lanes(void *const *lanes, unsigned mask) 
     }
     for (int row = 0; row < 16; ++row)
         for (int k = 0; k < K; ++k)
-            for (int col = 0; col < 16; ++col)
-                sum[row][col] += a[row][k] * b[k][col];
+            for (int col = 0; col < 16; ++col) sum[row][col] += a[row][k] * b[k][col];
     for (int l = 0; l < int(warp_size); ++l)
         for (int e = 0; mask >> l & 1 && e < 8; ++e)
             static_cast<const Operands<E> *>(lanes[l])->d[e] = sum[in_c.row[l][e]][in_c.col[l][e]];

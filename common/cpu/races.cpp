@@ -96,8 +96,7 @@ uint32_t offset_of(Place place) { return uint32_t(uintptr_t(place) - program_beg
 Page &page_of(const void *p) {
     uintptr_t number = uintptr_t(p) / page_bytes;
     auto &slot = recent[number % 64];
-    if (slot.second && slot.first == number)
-        return *slot.second;
+    if (slot.second && slot.first == number) return *slot.second;
     auto [at, fresh] = pages.try_emplace(number);
     Page &page = at->second;
     if (fresh) {
@@ -114,16 +113,13 @@ Page &page_of(const void *p) {
 
 Row joined(const Row &a, const Row &b) {
     Row r = a;
-    for (size_t i = 0; i < r.size(); ++i)
-        r[i] = std::max(r[i], b[i]);
+    for (size_t i = 0; i < r.size(); ++i) r[i] = std::max(r[i], b[i]);
     return r;
 }
 
 Known joined(const Known &a, const Known &b) {
-    if (!a || a == b)
-        return b;
-    if (!b)
-        return a;
+    if (!a || a == b) return b;
+    if (!b) return a;
     auto both = std::make_shared<Rows>(*a);
     for (const auto &[block, row] : *b) {
         auto &mine = (*both)[block];
@@ -136,8 +132,7 @@ Known joined(const Known &a, const Known &b) {
 }
 
 Row &row_of(Clock &t) {
-    if (!t.apart)
-        t.row = everybody;
+    if (!t.apart) t.row = everybody;
     t.apart = true;
     return t.row;
 }
@@ -146,8 +141,7 @@ inline bool ordered(const Clock &t, Mark m, bool shared) {
     if (m.block == this_block)
         return m.thread == self->rank || m.clock <= everybody[m.thread] ||
                (t.apart && m.clock <= t.row[m.thread]);
-    if (shared || !t.known)
-        return shared; // shared memory: of a block that is over
+    if (shared || !t.known) return shared; // shared memory: of a block that is over
     auto at = t.known->find(uint64_t(m.block) * 2);
     return at != t.known->end() && m.clock <= (*at->second)[m.thread];
 }
@@ -197,8 +191,7 @@ inline void check(const Clock &t, Cell &cell, Mark now, bool write, bool shared,
                 return;
             }
         // Of reads that nothing orders two are kept, rather of two warps.
-        if (!now.atomic && in_one_warp(cell.read[0], cell.read[1]))
-            cell.read[1] = now;
+        if (!now.atomic && in_one_warp(cell.read[0], cell.read[1])) cell.read[1] = now;
     }
 }
 
@@ -208,12 +201,10 @@ __attribute__((always_inline)) inline void each_cell(const void *p, unsigned siz
     const char *at = static_cast<const char *>(p), *end = at + size;
     while (at < end) {
         Page &page = page_of(at);
-        if (page.ignored)
-            return;
+        if (page.ignored) return;
         if (page.shift && (uintptr_t(p) | size) % 4) {
             std::vector<Cell> small(page_bytes);
-            for (size_t i = 0; i < page_bytes; ++i)
-                small[i] = page.cells[i >> 2];
+            for (size_t i = 0; i < page_bytes; ++i) small[i] = page.cells[i >> 2];
             page.cells.swap(small);
             page.shift = 0;
         }
@@ -234,8 +225,7 @@ void touch(uint32_t place, const void *p, unsigned size, bool write, bool atomic
 void use_flag(const void *p, bool reads, bool writes) {
     Clock &t = threads[self->rank];
     auto at = flags.find(p);
-    if (reads && at != flags.end())
-        t.seen = joined(t.seen, at->second);
+    if (reads && at != flags.end()) t.seen = joined(t.seen, at->second);
     if (writes && t.released)
         flags[p] = reads && at != flags.end() ? joined(at->second, t.released) : t.released;
     else if (writes && !reads && at != flags.end())
@@ -251,14 +241,12 @@ void fence(bool device) {
                 row_of(t) = joined(row_of(t), *row);
             else if (device && block % 2 == 0)
                 others->insert({block, row});
-        if (!others->empty())
-            t.known = joined(t.known, others);
+        if (!others->empty()) t.known = joined(t.known, others);
     }
     auto mine = std::make_shared<Row>(t.apart ? t.row : everybody);
     (*mine)[self->rank] = t.now++;
     auto rows = std::make_shared<Rows>();
-    if (device && t.known)
-        *rows = *t.known;
+    if (device && t.known) *rows = *t.known;
     (*rows)[uint64_t(this_block) * 2 + !device] = mine;
     t.released = joined(t.released, rows);
 }
@@ -284,19 +272,16 @@ struct Checker final : Tracer {
         std::fill(std::begin(recent), std::end(recent), std::make_pair(uintptr_t(0), nullptr));
         flags.clear();
         everybody.assign(block.threads, 0);
-        for (unsigned i = 0; i < block.threads; ++i)
-            threads[i] = Clock();
+        for (unsigned i = 0; i < block.threads; ++i) threads[i] = Clock();
     }
     void launch_end() override {
         std::vector<Place> places;
         for (const auto &[key, r] : races)
-            for (const Mark &m : {r.here, r.there})
-                places.push_back(place_in_program(m.place));
+            for (const Mark &m : {r.here, r.there}) places.push_back(place_in_program(m.place));
         look_up_lines(places);
         std::set<std::pair<Kind, std::set<std::string>>> told; // a pair of lines, whichever came first
         for (const auto &[key, r] : races)
-            if (told.insert({r.kind, {line_of(r.here), line_of(r.there)}}).second)
-                report(r);
+            if (told.insert({r.kind, {line_of(r.here), line_of(r.there)}}).second) report(r);
         races.clear();
     }
     void block_begin() override {
@@ -311,12 +296,10 @@ struct Checker final : Tracer {
         }
     }
     void block_end() override {
-        for (unsigned w = 0; w * warp_size < block.threads; ++w)
-            count_warp(w);
+        for (unsigned w = 0; w * warp_size < block.threads; ++w) count_warp(w);
     }
     void access(Place place, const void *p, unsigned size, Access kind) override {
-        if (in_stacks(p))
-            return;
+        if (in_stacks(p)) return;
         bool shared = is_shared(p), atomic = kind >= Access::atomic;
         bool writes = kind == Access::write || kind == Access::atomic || kind == Access::volatile_write;
         bool reads = !writes || kind == Access::atomic;
@@ -324,8 +307,7 @@ struct Checker final : Tracer {
             return fault(place, "access past the %zu bytes of dynamic shared memory",
                          block.launch->dynamic_shared);
         const Page &page = page_of(p);
-        if (page.ignored)
-            return; // the host's: a kernel's arguments
+        if (page.ignored) return; // the host's: a kernel's arguments
         if (const char *c = static_cast<const char *>(p); c < page.begin || c + size > page.end)
             if (!shared && !in_allocation(p, size) && is_device_pointer(p))
                 fault(place, "%s %s", writes ? "write" : "read", describe_address(p, size).c_str());
@@ -333,8 +315,7 @@ struct Checker final : Tracer {
         Op op = kind == Access::atomic ? Op::atomic : writes ? Op::store : Op::load;
         count_later(offset, shared ? shared_offset(p) : uintptr_t(p), size, shared ? Op(int(op) + 4) : op);
         touch(offset, p, size, writes, atomic, false, shared);
-        if (atomic)
-            use_flag(p, reads, writes);
+        if (atomic) use_flag(p, reads, writes);
     }
     void async_issue(Place place, void *dst, const void *src, unsigned size, unsigned read) override {
         uint32_t offset = offset_of(place);
@@ -353,10 +334,8 @@ struct Checker final : Tracer {
         });
     }
     void event(Place place, Event event) override {
-        if (event == Event::wait)
-            count_later(offset_of(place), 0, 0, Op::wait);
-        if (event == Event::block_fence || event == Event::device_fence)
-            fence(event == Event::device_fence);
+        if (event == Event::wait) count_later(offset_of(place), 0, 0, Op::wait);
+        if (event == Event::block_fence || event == Event::device_fence) fence(event == Event::device_fence);
     }
     void synchronised(const unsigned *ranks, unsigned n, bool whole_block) override {
         Known known, seen, released;
@@ -374,8 +353,7 @@ struct Checker final : Tracer {
         if (!whole_block) {
             row = everybody;
             for (unsigned i : all) {
-                if (threads[i].apart)
-                    row = joined(row, threads[i].row);
+                if (threads[i].apart) row = joined(row, threads[i].row);
                 row[i] = threads[i].now;
             }
         }
@@ -407,10 +385,9 @@ const bool installed = (tracer = &checker, true);
 } // namespace cpu
 
 // ---- What compiled kernels call ----
-#define CALLBACK(name, size, kind, ...)                                         \
-    void __tsan_##name(void *p, ##__VA_ARGS__) {                                \
-        if (cpu::self)                                                          \
-            cpu::checker.access(CPU_DEVICE_CALLER, p, size, cpu::Access::kind); \
+#define CALLBACK(name, size, kind, ...)                                                    \
+    void __tsan_##name(void *p, ##__VA_ARGS__) {                                           \
+        if (cpu::self) cpu::checker.access(CPU_DEVICE_CALLER, p, size, cpu::Access::kind); \
     }
 #define CALLBACKS(n)                                       \
     CALLBACK(read##n, n, read)                             \

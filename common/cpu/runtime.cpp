@@ -16,16 +16,13 @@ cudaError_t last_error;
 
 // As on a device, a fault makes every later call fail; here until cpu_faults_clear().
 cudaError_t call(cudaError_t error) {
-    if (cpu_faults())
-        error = cudaErrorLaunchFailure;
-    if (error != cudaSuccess)
-        last_error = error;
+    if (cpu_faults()) error = cudaErrorLaunchFailure;
+    if (error != cudaSuccess) last_error = error;
     return error;
 }
 /// Runs `action` if the call is right as far as we can tell, or gives `value`.
 template<class Action> cudaError_t call(cudaError_t error, Action action) {
-    if (call(error) != cudaSuccess)
-        return last_error;
+    if (call(error) != cudaSuccess) return last_error;
     action();
     return cudaSuccess;
 }
@@ -39,8 +36,7 @@ struct Kernel {
 };
 Kernel &known(const void *kernel) {
     static std::map<const void *, Kernel> kernels;
-    if (auto at = kernels.find(kernel); at != kernels.end())
-        return at->second;
+    if (auto at = kernels.find(kernel); at != kernels.end()) return at->second;
     size_t fixed = static_shared(kernel);
     return kernels[kernel] = {fixed, shared_default - std::min(fixed, shared_default)};
 }
@@ -48,8 +44,7 @@ Kernel &known(const void *kernel) {
 // CUDA 13 calls every wrong size an invalid value; older ones called some an invalid configuration.
 cudaError_t check(const Launch &l) {
     const dim3 &g = l.grid, &b = l.block;
-    if (!l.kernel)
-        return cudaErrorInvalidDeviceFunction;
+    if (!l.kernel) return cudaErrorInvalidDeviceFunction;
     if (g.x == 0 || g.y == 0 || g.z == 0 || g.x > 0x7fffffff || g.y > 65535 || g.z > 65535)
         return cudaErrorInvalidValue;
     if (b.x == 0 || b.y == 0 || b.z == 0 || b.x > max_threads || b.y > max_threads || b.z > 64 ||
@@ -77,8 +72,7 @@ void launch(Launch l) {
     static std::mutex one_at_a_time;
     std::lock_guard<std::mutex> lock(one_at_a_time);
     l.place = CPU_DEVICE_CALLER;
-    if (call(check(l)) != cudaSuccess)
-        return;
+    if (call(check(l)) != cudaSuccess) return;
     run_on_worker(run_grid, l);
     check_canaries(l.place);
 }
@@ -153,8 +147,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attr, const void *kernel) 
 // ---- Memory ----
 cudaError_t cudaMalloc(void **pointer, size_t size) {
     *pointer = nullptr;
-    if (call(cudaSuccess) != cudaSuccess || size == 0)
-        return last_error;
+    if (call(cudaSuccess) != cudaSuccess || size == 0) return last_error;
     *pointer = allocate(size);
     return call(*pointer ? cudaSuccess : cudaErrorMemoryAllocation);
 }
@@ -164,10 +157,8 @@ cudaError_t cudaFree(void *pointer) {
 }
 cudaError_t cudaMemcpy2D(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
                          size_t height, cudaMemcpyKind kind) {
-    if (width == 0 || height == 0)
-        return call(cudaSuccess);
-    if (width > dpitch || width > spitch)
-        return call(cudaErrorInvalidValue);
+    if (width == 0 || height == 0) return call(cudaSuccess);
+    if (width > dpitch || width > spitch) return call(cudaErrorInvalidValue);
     size_t dst_size = (height - 1) * dpitch + width, src_size = (height - 1) * spitch + width;
     return call(check_copy(dst, dst_size, src, src_size, kind), [=] {
         for (size_t row = 0; row < height; ++row)
@@ -183,8 +174,7 @@ cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t size, cudaMemcpyK
 }
 cudaError_t cudaMemset(void *dst, int value, size_t size) {
     return call(!size || in_allocation(dst, size) ? cudaSuccess : cudaErrorInvalidValue, [=] {
-        if (size)
-            memset(dst, value, size);
+        if (size) memset(dst, value, size);
     });
 }
 cudaError_t cudaMemsetAsync(void *dst, int value, size_t size, cudaStream_t) {

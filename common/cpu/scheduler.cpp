@@ -23,8 +23,7 @@ const cpu_schedule cpu_schedules[] = {
 void cpu_schedule_set(const cpu_schedule *s) { cpu::schedule = *s; }
 int cpu_schedule_set_by_name(const char *name) {
     for (const cpu_schedule *s = cpu_schedules; s->name; ++s)
-        if (strcmp(s->name, name) == 0)
-            return cpu_schedule_set(s), 0;
+        if (strcmp(s->name, name) == 0) return cpu_schedule_set(s), 0;
     return -1;
 }
 
@@ -122,8 +121,7 @@ bool run_block(const Launch &l) {
         t->context = std::move(t->context).resume();
         self = nullptr;
     }
-    if (block.alive)
-        report_deadlock();
+    if (block.alive) report_deadlock();
     tracer->block_end();
     return !block.alive;
 }
@@ -140,11 +138,9 @@ void make_ready(const unsigned *ranks, unsigned n) {
         ready.push_back(ranks[i]);
     }
     auto added = ready.end() - n;
-    if (schedule.order == CPU_REVERSE)
-        std::reverse(added, ready.end());
+    if (schedule.order == CPU_REVERSE) std::reverse(added, ready.end());
     if (schedule.order == CPU_RANDOM)
-        for (unsigned i = n; i > 1; --i)
-            std::swap(added[i - 1], added[random_number() % i]);
+        for (unsigned i = n; i > 1; --i) std::swap(added[i - 1], added[random_number() % i]);
 }
 
 void wait_here(const char *what, Place place) {
@@ -160,8 +156,7 @@ static void let_others_run() {
 }
 
 void preempt() {
-    if (schedule.order == CPU_RANDOM && random_number() % 2 == 0)
-        let_others_run();
+    if (schedule.order == CPU_RANDOM && random_number() % 2 == 0) let_others_run();
 }
 
 void breathe() {
@@ -179,12 +174,10 @@ void run_grid(const Launch &l) {
     random_state = schedule.seed * 0x9e3779b97f4a7c15u + 1;
     // Random order of blocks: a step that shares no factor with their number visits each once.
     uint64_t first = 0, step = 1;
-    if (schedule.order == CPU_REVERSE)
-        first = blocks - 1, step = blocks - 1;
+    if (schedule.order == CPU_REVERSE) first = blocks - 1, step = blocks - 1;
     if (schedule.order == CPU_RANDOM) {
         first = random_number() % blocks;
-        do
-            step = random_number() % blocks + 1;
+        do step = random_number() % blocks + 1;
         while (std::gcd(step, blocks) != 1);
     }
     find_shared();
@@ -197,8 +190,7 @@ void run_grid(const Launch &l) {
     uint64_t b = first;
     for (uint64_t i = 0; i < blocks; ++i) {
         block.index = {unsigned(b % l.grid.x), unsigned(b / l.grid.x % l.grid.y), unsigned(b / plane)};
-        if (!run_block(l))
-            break;
+        if (!run_block(l)) break;
         b = (b + step) % blocks; // below 2^63: both are
     }
     tracer->launch_end();

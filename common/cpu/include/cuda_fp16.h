@@ -22,8 +22,7 @@ struct __half {
     }
     operator float() const {
         uint32_t sign = uint32_t(bits & 0x8000) << 16, exponent = bits >> 10 & 31, mantissa = bits & 1023;
-        if (exponent == 0)
-            return __uint_as_float(sign | __float_as_uint(float(mantissa) * 0x1p-24f));
+        if (exponent == 0) return __uint_as_float(sign | __float_as_uint(float(mantissa) * 0x1p-24f));
         return __uint_as_float(sign | (exponent == 31 ? 255 : exponent + 112) << 23 | mantissa << 13);
     }
 };

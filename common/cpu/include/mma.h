@@ -62,14 +62,12 @@ template<int K> using fragment_c = fragment<accumulator, 16, 16, K, float>;
 
 template<class Use, int K, class T, class Layout>
 void fill_fragment(fragment<Use, 16, 16, K, T, Layout> &f, float value) {
-    for (auto &e : f.x)
-        e = value;
+    for (auto &e : f.x) e = value;
 }
 
 // Inlined, so that the line of the call is the kernel's.
-template<class Use, int K, class T, class Layout>
-__forceinline__ void load_matrix_sync(fragment<Use, 16, 16, K, T, Layout> &f, const detail::element<T> *p,
-                                      unsigned ldm) {
+template<class Use, int K, class T, class Layout> __forceinline__ void
+load_matrix_sync(fragment<Use, 16, 16, K, T, Layout> &f, const detail::element<T> *p, unsigned ldm) {
     detail::load(detail::form<Use, K>, f.x, p, ldm, detail::is_row_major<Layout>);
 }
 template<int K>
