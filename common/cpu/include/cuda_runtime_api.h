@@ -30,8 +30,7 @@ extern "C" {
     X(cudaErrorUnsupportedPtxVersion, 222, "PTX was compiled with an unsupported toolchain") \
     X(cudaErrorInvalidResourceHandle, 400, "invalid resource handle")                        \
     X(cudaErrorLaunchFailure, 719, "unspecified launch failure")                             \
-    X(cudaErrorNotSupported, 801, "operation not supported")                                 \
-    X(cudaErrorUnknown, 999, "unknown error")
+    X(cudaErrorNotSupported, 801, "operation not supported")
 
 #define CPU_ENUMERATOR(name, value, text) name = value,
 typedef enum cudaError { CPU_DEVICE_ERRORS(CPU_ENUMERATOR) } cudaError_t;
@@ -67,7 +66,6 @@ cudaError_t cudaPeekAtLastError(void);
 const char *cudaGetErrorName(cudaError_t error);
 const char *cudaGetErrorString(cudaError_t error);
 
-cudaError_t cudaGetDeviceCount(int *count);
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaGetDevice(int *device);
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int device);
