@@ -1,28 +1,25 @@
 /**
  * @file meet.cpp
- * Where threads meet: block barriers, and the warp's barriers, votes, shuffles and reductions.
+ * Where threads meet: block barriers, and the warp's barriers, votes and shuffles.
  */
 #include "include/cuda_runtime.h"
 #include "block.h"
+#include <algorithm>
 
 namespace cpu {
 // ---- Block barriers ----
-static void release_barrier() {
+void release_barrier_if_complete() {
+    if (block.at_barrier.empty() || block.at_barrier.size() < block.alive) return;
     std::vector<unsigned> ranks;
     ranks.swap(block.at_barrier);
-    tracer->synchronised(ranks.data(), unsigned(ranks.size()), true);
-    for (unsigned rank : ranks)
-        block.thread[rank].met = unsigned(ranks.size()), block.thread[rank].votes = block.votes;
+    tracer->synchronised(ranks, true);
+    for (unsigned rank : ranks) block.thread[rank].votes = block.votes;
     block.votes = 0;
-    make_ready(ranks.data(), unsigned(ranks.size()));
+    make_ready(ranks);
 }
 
-void release_barrier_if_complete() {
-    if (!block.at_barrier.empty() && block.at_barrier.size() == block.alive) release_barrier();
-}
-
-/// Gives the running thread, whose `met` and `votes` tell who came.
-static const Thread &block_barrier(Place place, const char *what, bool vote = false) {
+/// Gives how many threads voted yes.
+static unsigned block_barrier(Place place, const char *what, bool vote = false) {
     preempt();
     if (block.at_barrier.empty()) block.barrier_place = place;
     // Compilers duplicate calls: other addresses of the same line are the same barrier.
@@ -31,82 +28,76 @@ static const Thread &block_barrier(Place place, const char *what, bool vote = fa
               source_line(block.barrier_place).c_str());
     block.at_barrier.push_back(self->rank);
     block.votes += vote;
-    if (block.at_barrier.size() < block.alive) {
-        wait_here(what, place);
-    } else {
-        release_barrier();
-        leave(); // any of them may go on first
-    }
-    return *self;
+    wait_at(what, place);
+    release_barrier_if_complete();
+    leave(); // even if all are here: any of them may go on first
+    return self->votes;
 }
 
 // ---- Warp meetings ----
-/// Lets the lanes of a complete meeting go on. The running thread, if it is one of them, just does.
-static void finish_meeting(unsigned warp, size_t which) {
-    WarpMeeting m = block.meetings[warp][which];
-    block.meetings[warp].erase(block.meetings[warp].begin() + long(which));
-    if (m.work) m.work(m.argument, m.here);
-    unsigned all[warp_size], others[warp_size], n = 0, waiting = 0;
+/// Lets its lanes go on if all of them are here. The running thread, if it is one of them, just does.
+static bool finish_if_complete(unsigned warp, size_t which) {
+    auto &meetings = block.meetings[warp];
+    if (meetings[which].here != (meetings[which].mask & block.live[warp])) return false;
+    const Meeting m = meetings[which];
+    meetings.erase(meetings.begin() + long(which));
+    if (m.work) m.work(m);
+    std::vector<unsigned> ranks;
+    ranks.reserve(warp_size);
     for (unsigned l = 0; l < warp_size; ++l)
-        if (m.here >> l & 1) {
-            unsigned rank = all[n++] = warp * warp_size + l;
-            if (block.thread[rank].state == State::waiting) others[waiting++] = rank;
-        }
-    if (m.orders_memory) tracer->synchronised(all, n, false);
+        if (m.here >> l & 1) ranks.push_back(warp * warp_size + l);
+    if (m.orders_memory) tracer->synchronised(ranks, false);
     if (m.here == block.live[warp]) tracer->converged(warp);
-    make_ready(others, waiting);
-}
-
-static bool is_complete(unsigned warp, const WarpMeeting &m) {
-    return m.here == (m.mask & block.live[warp]); // exited lanes are not waited for
+    ranks.erase(std::remove(ranks.begin(), ranks.end(), self->rank), ranks.end());
+    make_ready(ranks);
+    return true;
 }
 
 void release_meetings_if_complete(unsigned warp) {
     for (size_t i = 0; i < block.meetings[warp].size();)
-        if (is_complete(warp, block.meetings[warp][i]))
-            finish_meeting(warp, i);
-        else
-            ++i;
+        if (!finish_if_complete(warp, i)) ++i;
 }
 
-void warp_meet(Place place, const char *what, unsigned mask, WarpWork work, void *argument,
+void warp_meet(Place place, const char *what, unsigned mask, Meeting::Work work, void *mine,
                bool orders_memory) {
     unsigned warp = self->rank / warp_size, bit = 1u << lane();
     auto &meetings = block.meetings[warp];
-    if (!(mask & bit)) {
-        fault(place, "%s whose mask %08x leaves out the calling lane %u", what, mask, lane());
-        return;
-    }
+    if (!(mask & bit))
+        return fault(place, "%s whose mask %08x leaves out the calling lane %u", what, mask, lane());
     size_t i = 0;
     while (i < meetings.size() && (meetings[i].mask != mask || meetings[i].here & bit)) ++i;
     if (i == meetings.size()) meetings.push_back({what, place, mask, 0, work, orders_memory, {}});
-    WarpMeeting &m = meetings[i];
-    if (m.what != what)
+    Meeting &m = meetings[i];
+    if (m.what != what) {
         fault(place, "%s while other lanes of the warp wait at %s in %s", what, m.what,
               source_line(m.place).c_str());
+        m.work = nullptr;
+    }
     m.here |= bit;
-    m.argument[lane()] = argument;
-    if (is_complete(warp, m))
-        finish_meeting(warp, i);
-    else
-        wait_here(what, place);
+    m.lane[lane()] = mine;
+    if (finish_if_complete(warp, i)) return;
+    wait_at(what, place);
+    leave();
 }
 
-/// What every lane gave, for each lane to make its own result of.
+/// What a lane gives to others, and what it gets of lane `from`, or of all as bits.
 struct Exchange {
-    uint64_t mine, all[warp_size];
-    unsigned here;
+    uint64_t value;
+    int from;
+    uint64_t result = ~uint64_t(0); ///< undefined: make it loud
 
-    Exchange(Place place, const char *what, unsigned mask, uint64_t value) : mine(value), all(), here(0) {
-        warp_meet(place, what, mask, give_to_all, this);
+    static void one(const Meeting &m) {
+        for (void *lane : m.lane)
+            if (auto *to = static_cast<Exchange *>(lane);
+                to && unsigned(to->from) < warp_size && m.lane[to->from])
+                to->result = static_cast<Exchange *>(m.lane[to->from])->value;
     }
-    static void give_to_all(void *const *lanes, unsigned mask) {
-        for (unsigned to = 0; to < warp_size; ++to)
-            for (unsigned from = 0; mask >> to & 1 && from < warp_size; ++from) {
-                auto *lane = static_cast<Exchange *>(lanes[to]);
-                lane->here = mask;
-                if (mask >> from & 1) lane->all[from] = static_cast<Exchange *>(lanes[from])->mine;
-            }
+    static void bits(const Meeting &m) {
+        uint64_t bits = 0;
+        for (unsigned l = 0; l < warp_size; ++l)
+            if (m.lane[l]) bits |= static_cast<Exchange *>(m.lane[l])->value << l;
+        for (void *lane : m.lane)
+            if (lane) static_cast<Exchange *>(lane)->result = bits;
     }
 };
 
@@ -116,7 +107,6 @@ uint64_t shuffle(const char *what, Shuffle kind, unsigned mask, uint64_t value, 
         fault(place, "%s with a width of %d: not a power of two up to 32", what, width);
         width = 32;
     }
-    const Exchange x(place, what, mask, value);
     // Below `end` it may be any lane; __shfl_xor_sync may also reach into earlier parts of a warp.
     int me = int(lane()), first = me / width * width, end = first + width, from = me;
     if (kind == Shuffle::index)
@@ -127,28 +117,24 @@ uint64_t shuffle(const char *what, Shuffle kind, unsigned mask, uint64_t value, 
         from = me + operand;
     else if (kind == Shuffle::exclusive_or && (me ^ operand) < end)
         from = me ^ operand;
-    return from >= 0 && x.here >> from & 1 ? x.all[from] : ~uint64_t(0); // undefined: make it loud
+    Exchange mine{value, from};
+    warp_meet(place, what, mask, Exchange::one, &mine);
+    return mine.result;
 }
 
 static unsigned ballot(Place place, const char *what, unsigned mask, bool yes) {
-    const Exchange x(place, what, mask, yes);
-    unsigned ballot = 0;
-    for (unsigned l = 0; l < warp_size; ++l) ballot |= unsigned(x.here >> l & x.all[l] & 1) << l;
-    return ballot;
+    Exchange mine{yes, 0};
+    warp_meet(place, what, mask, Exchange::bits, &mine);
+    return unsigned(mine.result);
 }
 } // namespace cpu
 
 using namespace cpu;
 
 void __syncthreads() { block_barrier(CPU_DEVICE_CALLER, "__syncthreads"); }
-int __syncthreads_count(int yes) {
-    return int(block_barrier(CPU_DEVICE_CALLER, "__syncthreads_count", yes).votes);
-}
-int __syncthreads_and(int yes) {
-    const Thread &t = block_barrier(CPU_DEVICE_CALLER, "__syncthreads_and", yes);
-    return t.votes == t.met;
-}
-int __syncthreads_or(int yes) { return block_barrier(CPU_DEVICE_CALLER, "__syncthreads_or", yes).votes != 0; }
+int __syncthreads_count(int yes) { return int(block_barrier(CPU_DEVICE_CALLER, "__syncthreads_count", yes)); }
+int __syncthreads_and(int yes) { return block_barrier(CPU_DEVICE_CALLER, "__syncthreads_and", !yes) == 0; }
+int __syncthreads_or(int yes) { return block_barrier(CPU_DEVICE_CALLER, "__syncthreads_or", yes) != 0; }
 void __syncwarp(unsigned mask) {
     Place place = CPU_DEVICE_CALLER;
     preempt();

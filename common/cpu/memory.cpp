@@ -42,36 +42,19 @@ char *map(void *at, size_t size, int access, int more = 0) {
 }
 size_t round_up(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
 
-struct Allocation {
-    char *mapped, *mapped_end; ///< guards included
-    char *begin;
-    size_t size;
-    char *end() const { return begin + size; }
-};
-using Allocations = std::map<const char *, Allocation>; // by `mapped`
-Allocations live, freed;
-
-const Allocation *find(const Allocations &in, const void *p) {
-    const char *c = static_cast<const char *>(p);
-    auto after = in.upper_bound(c);
-    if (after == in.begin() || c >= std::prev(after)->second.mapped_end) return nullptr;
-    return &std::prev(after)->second;
-}
-
-/// Reports and repairs one canary, if it was overwritten.
-void check_canary(Place place, const Allocation &a, char *from, char *to, const char *side) {
-    char *bad = std::find_if(from, to, [](char c) { return c != char(poison); });
-    if (bad == to) return;
-    ptrdiff_t distance = bad >= a.end() ? bad - a.end() : a.begin - bad;
-    fault(place, "write %td bytes %s of a device allocation of %zu bytes", distance, side, a.size);
-    memset(from, poison, size_t(to - from));
-}
-
-void check_canaries(Place place, const Allocation &a) {
-    check_canary(place, a, a.mapped + page_size(), a.begin, "before the start");
-    check_canary(place, a, a.end(), a.mapped_end - page_size(), "past the end");
-}
+std::map<const char *, Allocation> allocations; // by `mapped_end`
 } // namespace
+
+const Allocation *find_allocation(const void *p) {
+    auto at = allocations.upper_bound(static_cast<const char *>(p));
+    return at != allocations.end() && p >= at->second.mapped ? &at->second : nullptr;
+}
+
+bool in_allocation(const void *p, size_t size) {
+    const Allocation *a = find_allocation(p);
+    const char *c = static_cast<const char *>(p);
+    return a && !a->freed && c >= a->begin && c <= a->end && size <= size_t(a->end - c);
+}
 
 void available_memory(size_t *available, size_t *total) {
     *available = *total = size_t(sysconf(_SC_PHYS_PAGES)) * page_size();
@@ -94,75 +77,72 @@ void *allocate(size_t size) {
     if (size > available) return nullptr;
     size_t inside = round_up(size, page_size()), guard = page_size();
     char *p = map(nullptr, inside + 2 * guard, PROT_NONE);
-    if (!p) return nullptr;
-    if (mprotect(p + guard, inside, PROT_READ | PROT_WRITE) != 0) {
-        munmap(p, inside + 2 * guard);
-        return nullptr;
-    }
+    if (!p || !map(p + guard, inside, PROT_READ | PROT_WRITE, MAP_FIXED)) return nullptr;
     memset(p + guard, poison, inside); // the canaries too
-    live[p] = {p, p + inside + 2 * guard, p + guard + inside - round_up(size, alignment), size};
-    return live[p].begin;
+    char *begin = p + guard + inside - round_up(size, alignment), *end = p + inside + 2 * guard;
+    allocations[end] = {p, begin, begin + size, end, false};
+    return begin;
 }
 
 bool release(void *p) {
-    const Allocation *a = find(live, p);
-    if (!a || a->begin != p) return false;
-    check_canaries(nullptr, *a);
+    const Allocation *a = find_allocation(p);
+    if (!a || a->begin != p || a->freed) return false;
+    check_canaries(nullptr);
     // Gives the memory back and keeps the addresses, so that late accesses are caught.
     map(a->mapped, size_t(a->mapped_end - a->mapped), PROT_NONE, MAP_FIXED);
-    freed[a->mapped] = *a;
-    live.erase(a->mapped);
-    return true;
+    return allocations[a->mapped_end].freed = true;
 }
 
-bool in_allocation(const void *p, size_t size) {
-    const char *c = static_cast<const char *>(p);
-    const Allocation *a = find(live, p);
-    return a && c >= a->begin && size <= a->size && c + size <= a->end();
-}
-bool allocation_of(const void *p, const char **begin, const char **end) {
-    const Allocation *a = find(live, p);
-    if (a) *begin = a->begin, *end = a->end();
-    return a;
-}
-bool is_device_pointer(const void *p) { return find(live, p) || find(freed, p); }
 void check_canaries(Place place) {
-    for (const auto &entry : live) check_canaries(place, entry.second);
+    auto check = [place](const Allocation &a, char *from, char *to, const char *side) {
+        char *bad = std::find_if(from, to, [](char c) { return c != char(poison); });
+        if (bad == to) return;
+        ptrdiff_t distance = bad >= a.end ? bad - a.end : a.begin - bad;
+        fault(place, "write %td bytes %s of a device allocation of %zu bytes", distance, side, a.size());
+        memset(from, poison, size_t(to - from)); // said once
+    };
+    for (const auto &[key, a] : allocations) {
+        if (a.freed) continue;
+        check(a, a.mapped + page_size(), a.begin, "before the start");
+        check(a, a.end, a.mapped_end - page_size(), "past the end");
+    }
 }
 
 std::string describe_address(const void *p, size_t size) {
     const char *c = static_cast<const char *>(p);
+    const Allocation *a = find_allocation(p);
     char text[160];
-    if (uintptr_t(p) < 65536) {
+    if (uintptr_t(p) < 65536)
         snprintf(text, sizeof text, "through a null pointer (address %#zx)", size_t(uintptr_t(p)));
-    } else if (const Allocation *a = find(live, p)) {
-        const char *side = c < a->begin    ? "before the start"
-                           : c >= a->end() ? "past the end"
-                                           : "across the end";
-        ptrdiff_t bytes = c < a->begin ? a->begin - c : c >= a->end() ? c - a->end() : ptrdiff_t(size);
-        snprintf(text, sizeof text, "%td bytes %s of a device allocation of %zu bytes", bytes, side, a->size);
-    } else if (const Allocation *f = find(freed, p)) {
-        snprintf(text, sizeof text, "of a device allocation of %zu bytes that was freed", f->size);
-    } else {
+    else if (!a)
         snprintf(text, sizeof text, "at %p, which is not device memory", p);
-    }
+    else if (a->freed)
+        snprintf(text, sizeof text, "of a device allocation of %zu bytes that was freed", a->size());
+    else
+        snprintf(text, sizeof text, "%td bytes %s of a device allocation of %zu bytes",
+                 c < a->begin  ? a->begin - c
+                 : c >= a->end ? c - a->end
+                               : ptrdiff_t(size),
+                 c < a->begin  ? "before the start"
+                 : c >= a->end ? "past the end"
+                               : "across the end",
+                 a->size());
     return text;
 }
 
 // ---- Shared memory ----
 char *shared_begin, *shared_end;
 
-static int find_thread_locals(dl_phdr_info *program, size_t, void *) {
-    for (int i = 0; i < program->dlpi_phnum; ++i)
-        if (program->dlpi_phdr[i].p_type == PT_TLS) {
-            shared_begin = static_cast<char *>(program->dlpi_tls_data);
-            shared_end = shared_begin + program->dlpi_phdr[i].p_memsz;
-        }
-    return 1; // the first object is the program itself: no need to see the libraries
-}
-
 void find_shared() {
-    dl_iterate_phdr(find_thread_locals, nullptr);
+    auto thread_locals = [](dl_phdr_info *program, size_t, void *) {
+        for (int i = 0; i < program->dlpi_phnum; ++i)
+            if (const auto &part = program->dlpi_phdr[i]; part.p_type == PT_TLS) {
+                shared_begin = static_cast<char *>(program->dlpi_tls_data);
+                shared_end = shared_begin + part.p_memsz;
+            }
+        return 1; // the first object is the program itself: no need to see the libraries
+    };
+    dl_iterate_phdr(thread_locals, nullptr);
     memset(smem, poison, sizeof smem);
 }
 
@@ -189,21 +169,17 @@ struct Symbol {
 };
 
 const std::set<Symbol> &symbols() {
-    static const std::set<Symbol> all = [] {
-        std::set<Symbol> found;
-        std::string command = "readelf -sW /proc/" + std::to_string(getpid()) + "/exe 2>/dev/null", file;
-        char line[4096], type[16], bind[16], name[4000];
-        FILE *pipe = popen(command.c_str(), "r");
-        for (size_t at, size; pipe && fgets(line, sizeof line, pipe);)
-            if (sscanf(line, "%*s %zx %zi %15s %15s %*s %*s %3999s", &at, &size, type, bind, name) == 5) {
-                if (strcmp(type, "FILE") == 0)
-                    file = name;
-                else if (strcmp(type, "TLS") == 0 || strcmp(type, "FUNC") == 0)
-                    found.insert({at, size, *type == 'T', name, strcmp(bind, "LOCAL") ? "" : file});
-            }
-        if (pipe) pclose(pipe);
-        return found;
-    }();
+    static std::set<Symbol> all;
+    std::string file;
+    auto add = [&file](const char *line) {
+        size_t at, size;
+        char type[16], bind[16], name[4000];
+        if (sscanf(line, "%*s %zx %zi %15s %15s %*s %*s %3999s", &at, &size, type, bind, name) != 5) return;
+        if (strcmp(type, "FILE") == 0) file = name;
+        if (strcmp(type, "TLS") == 0 || strcmp(type, "FUNC") == 0)
+            all.insert({at, size, *type == 'T', name, strcmp(bind, "LOCAL") ? "" : file});
+    };
+    if (all.empty()) ask_binutils("readelf -sW", add);
     return all;
 }
 } // namespace
@@ -221,15 +197,15 @@ size_t static_shared(const void *kernel) {
     return total;
 }
 
-std::string shared_name(size_t offset) {
+std::string memory_name(const void *p) {
     for (const Symbol &v : symbols())
-        if (v.thread_local_ && offset - v.value < v.size) {
+        if (v.thread_local_ && is_shared(p) && shared_offset(p) - v.value < v.size) {
             char *plain = abi::__cxa_demangle(v.name.c_str(), nullptr, nullptr, nullptr);
             std::string name = plain ? plain : v.name; // "kernel(float*)::tile"
             free(plain);
-            return name.substr(name.rfind("::") == name.npos ? 0 : name.rfind("::") + 2);
+            return name.substr(name.rfind(':') + 1);
         }
-    return "shared memory";
+    return is_shared(p) ? "shared memory" : "device memory";
 }
 
 void check_dynamic_shared(Place place) {
@@ -243,33 +219,24 @@ void check_dynamic_shared(Place place) {
 // ---- Stacks: one for each CUDA thread, with an inaccessible page below it. They are mapped once and
 // serve every launch; only the fibers on them are new. ----
 
-namespace {
-constexpr size_t stack_size = 128 * 1024;
-char *stacks;
-unsigned guarded; // stacks that have their guard page already
-
-/// Boost.Context's stack allocator for thread `rank`.
-struct StackOf {
-    unsigned rank;
-    boost::context::stack_context allocate() {
-        boost::context::stack_context s;
-        // Tops at one offset from a page would compete for the same cache sets.
-        size_t stagger = rank * 1088 % 8192;
-        s.sp = stacks + (rank + 1) * stack_size - stagger;
-        s.size = stack_size - stagger - page_size();
-        return s;
-    }
-    void deallocate(boost::context::stack_context &) noexcept {}
-};
-} // namespace
+static constexpr size_t stack_size = 128 * 1024;
+static char *stacks;
 
 boost::context::fiber make_fiber(unsigned rank, boost::context::fiber (*body)(boost::context::fiber &&)) {
     if (!stacks) {
         stacks = map(nullptr, stack_size * max_threads, PROT_READ | PROT_WRITE);
         if (!stacks) exit(1); // map() has said why
+        for (unsigned i = 0; i < max_threads; ++i) mprotect(stacks + i * stack_size, page_size(), PROT_NONE);
     }
-    for (; guarded <= rank; ++guarded) mprotect(stacks + guarded * stack_size, page_size(), PROT_NONE);
-    return boost::context::fiber(std::allocator_arg, StackOf{rank}, body);
+    struct Stays { // when the fiber ends
+        void deallocate(boost::context::stack_context &) {}
+    };
+    // Tops at one offset from a page would compete for the same cache sets.
+    size_t stagger = rank * 1088 % 8192;
+    boost::context::stack_context stack;
+    stack.sp = stacks + (rank + 1) * stack_size - stagger;
+    stack.size = stack_size - stagger - page_size();
+    return {std::allocator_arg, boost::context::preallocated(stack.sp, stack.size, stack), Stays(), body};
 }
 
 bool in_stacks(const void *p) {

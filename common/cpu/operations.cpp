@@ -69,7 +69,7 @@ void cpu::check_copies_at_exit() {
 
 // ---- Atomics and fences ----
 void cpu::prepare_atomic(Place place, const void *p, unsigned size) {
-    breathe();
+    preempt(true);
     if (uintptr_t(p) % size)
         fault(place, "atomic of %u bytes at an address that is not a multiple of it", size);
     tracer->access(place, p, size, Access::atomic);
@@ -79,15 +79,12 @@ void cpu::prepare_atomic(Place place, const void *p, unsigned size) {
 // it orders, and for whom, the checked flavour knows.
 static void fence(Place place, Event kind) {
     tracer->event(place, kind);
-    breathe();
+    preempt(true);
 }
 void __threadfence_block() { fence(CPU_DEVICE_CALLER, Event::block_fence); }
 void __threadfence() { fence(CPU_DEVICE_CALLER, Event::device_fence); }
 void __threadfence_system() { fence(CPU_DEVICE_CALLER, Event::device_fence); }
-void __nanosleep(unsigned) {
-    self->breaths = ~0u;
-    breathe();
-}
+void __nanosleep(unsigned) { let_others_run(); }
 
 // ---- The Tensor Core ----
 namespace nvcuda::wmma::detail {
@@ -125,38 +122,34 @@ template<class P, class Move> static void each_element(Place place, Form form, P
 
 /// What one lane hands to mma_sync.
 template<class E> struct Operands {
-    Place place;
+    float *d;
     const E *a, *b;
     const float *c;
-    float *d;
 };
 
 /// For a whole warp. Elements of an exited lane are NaN.
-template<class E> static void multiply_lanes(void *const *lanes, unsigned mask) {
+template<class E> static void multiply_lanes(const Meeting &m) {
     constexpr int K = sizeof(E) == 4 ? 8 : 16;
     constexpr const Layout &in_a = layouts[form<matrix_a, K>], &in_b = layouts[form<matrix_b, K>],
                            &in_c = layouts[c];
     float a[16][K], b[K][16], sum[16][16];
-    Place place = nullptr;
     // The Tensor Core does not look at the low 13 bits of tf32, which fp16 and bf16 do not have.
     auto cut_off = [](float x) { return __uint_as_float(__float_as_uint(x) & 0xffffe000); };
+    auto operands = [&](int l) { return static_cast<const Operands<E> *>(m.lane[l]); }; // null if absent
     for (int l = 0; l < int(warp_size); ++l) {
-        auto *lane = static_cast<const Operands<E> *>(lanes[l]);
-        bool here = mask >> l & 1;
-        place = here ? lane->place : place;
-        for (int e = 0; e < 8; ++e) sum[in_c.row[l][e]][in_c.col[l][e]] = here ? lane->c[e] : NAN;
+        const Operands<E> *lane = operands(l);
+        for (int e = 0; e < 8; ++e) sum[in_c.row[l][e]][in_c.col[l][e]] = lane ? lane->c[e] : NAN;
         for (int e = 0; e < K / 2; ++e) {
-            a[in_a.row[l][e]][in_a.col[l][e]] = here ? cut_off(lane->a[e]) : NAN;
-            b[in_b.row[l][e]][in_b.col[l][e]] = here ? cut_off(lane->b[e]) : NAN;
+            a[in_a.row[l][e]][in_a.col[l][e]] = lane ? cut_off(lane->a[e]) : NAN;
+            b[in_b.row[l][e]][in_b.col[l][e]] = lane ? cut_off(lane->b[e]) : NAN;
         }
     }
     for (int row = 0; row < 16; ++row)
         for (int k = 0; k < K; ++k)
             for (int col = 0; col < 16; ++col) sum[row][col] += a[row][k] * b[k][col];
     for (int l = 0; l < int(warp_size); ++l)
-        for (int e = 0; mask >> l & 1 && e < 8; ++e)
-            static_cast<const Operands<E> *>(lanes[l])->d[e] = sum[in_c.row[l][e]][in_c.col[l][e]];
-    tracer->matrix_multiply(place, 2 * 16 * 16 * K);
+        for (int e = 0; operands(l) && e < 8; ++e) operands(l)->d[e] = sum[in_c.row[l][e]][in_c.col[l][e]];
+    tracer->event(m.place, Event::multiply, 2 * 16 * 16 * K);
 }
 
 template<class E> void load(Form form, E *x, const E *p, unsigned ldm, bool row_major) {
@@ -168,8 +161,8 @@ void store(const float *x, float *p, unsigned ldm, bool row_major) {
                  [=](int e, float &memory) { memory = x[e]; });
 }
 template<class E> void multiply(float *d, const E *a, const E *b, const float *c) {
-    Operands<E> mine{CPU_DEVICE_CALLER, a, b, c, d};
-    warp_meet(mine.place, "mma_sync", ~0u, multiply_lanes<E>, &mine);
+    Operands<E> mine{d, a, b, c};
+    warp_meet(CPU_DEVICE_CALLER, "mma_sync", ~0u, multiply_lanes<E>, &mine);
 }
 #define CPU_WMMA(E)                                           \
     template void load(Form, E *, const E *, unsigned, bool); \

@@ -46,12 +46,16 @@ struct Page {
 };
 constexpr size_t page_bytes = 4096;
 
+/// What a thread knows of other blocks, what it saw by flags that it read, and what its own flags tell. A fence
+/// lies between the first and the others.
+struct Told {
+    Known known, seen, released;
+};
 struct Clock {
     uint32_t now = 1;
     bool apart = false; ///< whether `row` says more than `everybody`
     Row row;
-    Known known;          ///< of other blocks
-    Known seen, released; ///< by flags that it read, and what its own flags tell: a fence is between
+    Told told;
 };
 
 enum Kind { READ_EARLY, WRITE_EARLY, READ_COPY, OVER_READ, OVER_WRITE, READ_WRITE, WRITE_WRITE, BLOCKS };
@@ -78,8 +82,7 @@ const struct {
 struct Race {
     Kind kind;
     Mark here, there;
-    bool shared;
-    size_t offset;
+    const void *address;
 };
 
 Clock threads[max_threads];
@@ -100,10 +103,10 @@ Page &page_of(const void *p) {
     auto [at, fresh] = pages.try_emplace(number);
     Page &page = at->second;
     if (fresh) {
-        page.begin = reinterpret_cast<const char *>(number * page_bytes);
-        page.end = page.begin + page_bytes;
-        page.ignored =
-            !is_shared(p) && !allocation_of(p, &page.begin, &page.end) && offset_in_program(p) == outside;
+        const Allocation *a = find_allocation(p);
+        page.begin = a ? a->begin : nullptr;
+        page.end = a ? a->end : reinterpret_cast<const char *>(UINTPTR_MAX);
+        page.ignored = !a && !is_shared(p) && offset_in_program(p) == outside;
         page.shift = 2;
         page.cells.resize(page.ignored ? 0 : page_bytes >> 2);
     }
@@ -131,28 +134,26 @@ Known joined(const Known &a, const Known &b) {
     return both;
 }
 
-Row &row_of(Clock &t) {
-    if (!t.apart) t.row = everybody;
-    t.apart = true;
-    return t.row;
+Told joined(const Told &a, const Told &b) {
+    return {joined(a.known, b.known), joined(a.seen, b.seen), joined(a.released, b.released)};
 }
 
 inline bool ordered(const Clock &t, Mark m, bool shared) {
     if (m.block == this_block)
         return m.thread == self->rank || m.clock <= everybody[m.thread] ||
                (t.apart && m.clock <= t.row[m.thread]);
-    if (shared || !t.known) return shared; // shared memory: of a block that is over
-    auto at = t.known->find(uint64_t(m.block) * 2);
-    return at != t.known->end() && m.clock <= (*at->second)[m.thread];
+    if (shared || !t.told.known) return shared; // shared memory: of a block that is over
+    auto at = t.told.known->find(uint64_t(m.block) * 2);
+    return at != t.told.known->end() && m.clock <= (*at->second)[m.thread];
 }
 
 bool in_one_warp(Mark a, Mark b) {
     return a.block == b.block && a.thread / warp_size == b.thread / warp_size;
 }
 
-void race(Kind kind, Mark here, Mark there, bool shared, const char *p) {
-    Race race = {kind, here, there, shared, shared ? shared_offset(p) : 0};
-    auto [at, fresh] = races.insert({{kind, uint32_t(here.place), uint32_t(there.place)}, race});
+void race(Kind kind, Mark here, Mark there, const void *p) {
+    Race race = {there.block != this_block ? BLOCKS : kind, here, there, p};
+    auto [at, fresh] = races.insert({{race.kind, uint32_t(here.place), uint32_t(there.place)}, race});
     if (!fresh && in_one_warp(at->second.here, at->second.there) && !in_one_warp(here, there))
         at->second = race; // says more
 }
@@ -162,22 +163,18 @@ bool one_instruction(Mark a, Mark b) { return a.place == b.place && a.how == pla
 
 inline void check(const Clock &t, Cell &cell, Mark now, bool write, bool shared, const char *p) {
     auto unordered = [&](Mark m) { return m.clock && !(now.atomic && m.atomic) && !ordered(t, m, shared); };
+    bool copy = now.how != plain;
     for (Mark w : {cell.write, cell.atomic})
         if (w.clock && w.how == in_flight && w.block == this_block)
-            race(write ? WRITE_EARLY : READ_EARLY, now, w, shared, p);
+            race(write ? WRITE_EARLY : READ_EARLY, now, w, p);
         else if (unordered(w) && !(write && one_instruction(now, w)))
-            race(w.block != this_block ? BLOCKS
-                 : now.how != plain    ? OVER_WRITE
-                 : !write              ? (w.how == copied ? READ_COPY : READ_WRITE)
-                                       : WRITE_WRITE,
-                 now, w, shared, p);
-    if (write)
-        for (Mark r : cell.read)
-            if (unordered(r))
-                race(r.block != this_block ? BLOCKS
-                     : now.how != plain    ? OVER_READ
-                                           : READ_WRITE,
-                     now, r, shared, p);
+            race(copy              ? OVER_WRITE
+                 : write           ? WRITE_WRITE
+                 : w.how == copied ? READ_COPY
+                                   : READ_WRITE,
+                 now, w, p);
+    for (Mark r : cell.read)
+        if (write && unordered(r)) race(copy ? OVER_READ : READ_WRITE, now, r, p);
     // An access takes the place of those that it comes after, for whatever comes after it comes after them
     // too. An atomic one does not take a plain one's: other atomics need no order with it.
     if (write && !now.atomic) {
@@ -215,40 +212,39 @@ __attribute__((always_inline)) inline void each_cell(const void *p, unsigned siz
     }
 }
 
-void touch(uint32_t place, const void *p, unsigned size, bool write, bool atomic, bool copy, bool shared) {
+void touch(uint32_t place, const void *p, unsigned size, bool write, bool atomic = false, How how = plain) {
     const Clock &t = threads[self->rank];
-    Mark now = {t.now, place, this_block, uint16_t(self->rank), atomic, copy ? in_flight : plain};
+    Mark now = {t.now, place, this_block, uint16_t(self->rank), atomic, uint64_t(how)};
+    bool shared = is_shared(p);
     each_cell(p, size, [&](Cell &cell, const char *at) { check(t, cell, now, write, shared, at); });
 }
 
 /// An atomic or volatile access: a flag, if there are fences.
 void use_flag(const void *p, bool reads, bool writes) {
-    Clock &t = threads[self->rank];
+    Told &told = threads[self->rank].told;
     auto at = flags.find(p);
-    if (reads && at != flags.end()) t.seen = joined(t.seen, at->second);
-    if (writes && t.released)
-        flags[p] = reads && at != flags.end() ? joined(at->second, t.released) : t.released;
-    else if (writes && !reads && at != flags.end())
-        flags.erase(at); // what it told no longer holds
+    Known here = at == flags.end() ? nullptr : at->second;
+    if (reads) told.seen = joined(told.seen, here);
+    // A write without a fence before it tells nothing, and what others told no longer holds.
+    if (writes && (told.released || !reads)) flags[p] = reads ? joined(here, told.released) : told.released;
 }
 
 void fence(bool device) {
     Clock &t = threads[self->rank];
-    if (t.seen) {
-        auto others = std::make_shared<Rows>();
-        for (const auto &[block, row] : *t.seen)
-            if (block / 2 == this_block)
-                row_of(t) = joined(row_of(t), *row);
-            else if (device && block % 2 == 0)
-                others->insert({block, row});
-        if (!others->empty()) t.known = joined(t.known, others);
-    }
-    auto mine = std::make_shared<Row>(t.apart ? t.row : everybody);
-    (*mine)[self->rank] = t.now++;
-    auto rows = std::make_shared<Rows>();
-    if (device && t.known) *rows = *t.known;
-    (*rows)[uint64_t(this_block) * 2 + !device] = mine;
-    t.released = joined(t.released, rows);
+    auto others = std::make_shared<Rows>(), rows = std::make_shared<Rows>();
+    Row row = t.apart ? t.row : everybody;
+    for (const auto &[block, theirs] : t.told.seen ? *t.told.seen : Rows())
+        if (block / 2 == this_block) {
+            t.row = row = joined(row, *theirs);
+            t.apart = true;
+        } else if (device && block % 2 == 0) {
+            others->insert({block, theirs});
+        }
+    t.told.known = joined(t.told.known, others);
+    if (device) *rows = *t.told.known;
+    row[self->rank] = t.now++;
+    (*rows)[uint64_t(this_block) * 2 + !device] = std::make_shared<Row>(row);
+    t.told.released = joined(t.told.released, rows);
 }
 
 std::string line_of(Mark m) { return source_line(place_in_program(m.place)); }
@@ -259,10 +255,10 @@ void report(const Race &r) {
         mend = in_one_warp(r.here, r.there)
                    ? "__syncwarp() or __syncthreads() between them; a shuffle or mma_sync orders no memory"
                    : "__syncthreads() between them";
-    fault_at(line_of(r.here), "race in " + (r.shared ? shared_name(r.offset) : "device memory") + ": " +
-                                  texts[r.kind].what + " " + line_of(r.there) + "; here " +
-                                  where(r.here.thread, r.here.block) + ", there " +
-                                  where(r.there.thread, r.there.block) + "; usual mend: " + mend);
+    fault_at(line_of(r.here), "race in " + memory_name(r.address) + ": " + texts[r.kind].what + " " +
+                                  line_of(r.there) + "; here " + where(r.here.thread, r.here.block) +
+                                  ", there " + where(r.there.thread, r.there.block) +
+                                  "; usual mend: " + mend);
 }
 
 struct Checker final : Tracer {
@@ -285,14 +281,13 @@ struct Checker final : Tracer {
         races.clear();
     }
     void block_begin() override {
-        this_block = uint32_t(linear_block());
+        this_block = uint32_t(block.number);
         for (auto at = flags.begin(); at != flags.end();)
             at = is_shared(at->first) ? flags.erase(at) : std::next(at);
         for (unsigned i = 0; i < block.threads; ++i) {
-            Clock &t = threads[i];
-            t.known = t.seen = t.released = nullptr;
-            t.apart = false;
-            everybody[i] = t.now++;
+            threads[i].told = {};
+            threads[i].apart = false;
+            everybody[i] = threads[i].now++;
         }
     }
     void block_end() override {
@@ -309,22 +304,20 @@ struct Checker final : Tracer {
         const Page &page = page_of(p);
         if (page.ignored) return; // the host's: a kernel's arguments
         if (const char *c = static_cast<const char *>(p); c < page.begin || c + size > page.end)
-            if (!shared && !in_allocation(p, size) && is_device_pointer(p))
-                fault(place, "%s %s", writes ? "write" : "read", describe_address(p, size).c_str());
-        uint32_t offset = offset_of(place);
+            fault(place, "%s %s", writes ? "write" : "read", describe_address(p, size).c_str());
         Op op = kind == Access::atomic ? Op::atomic : writes ? Op::store : Op::load;
-        count_later(offset, shared ? shared_offset(p) : uintptr_t(p), size, shared ? Op(int(op) + 4) : op);
-        touch(offset, p, size, writes, atomic, false, shared);
+        count_later(op, shared, offset_of(place), shared ? shared_offset(p) : uintptr_t(p), size);
+        touch(offset_of(place), p, size, writes, atomic);
         if (atomic) use_flag(p, reads, writes);
     }
     void async_issue(Place place, void *dst, const void *src, unsigned size, unsigned read) override {
         uint32_t offset = offset_of(place);
         if (read) {
-            count_later(offset, uintptr_t(src), read, Op::copy_read, shared_offset(dst));
-            touch(offset, src, read, false, false, false, false);
+            count_later(Op::copy, false, offset, uintptr_t(src), read, shared_offset(dst));
+            touch(offset, src, read, false);
         }
-        count_later(offset, shared_offset(dst), size, Op::copy_write);
-        touch(offset, dst, size, true, false, true, true);
+        count_later(Op::copy, true, offset, shared_offset(dst), size);
+        touch(offset, dst, size, true, false, in_flight);
     }
     void async_land(const void *dst, unsigned size) override {
         each_cell(dst, size, [](Cell &cell, const char *) {
@@ -333,49 +326,36 @@ struct Checker final : Tracer {
                 w.how = copied, w.clock = threads[self->rank].now;
         });
     }
-    void event(Place place, Event event) override {
-        if (event == Event::wait) count_later(offset_of(place), 0, 0, Op::wait);
+    void event(Place place, Event event, unsigned operations) override {
+        if (event == Event::wait) count_later(Op::wait, false, offset_of(place), 0, 0);
+        if (event == Event::multiply) count_later(Op::multiply, false, offset_of(place), operations, 0);
         if (event == Event::block_fence || event == Event::device_fence) fence(event == Event::device_fence);
     }
-    void synchronised(const unsigned *ranks, unsigned n, bool whole_block) override {
-        Known known, seen, released;
-        std::vector<unsigned> all(ranks, ranks + n);
+    void synchronised(const std::vector<unsigned> &ranks, bool whole_block) override {
+        std::vector<unsigned> all = ranks;
         if (whole_block) { // with those that have exited
             all.resize(block.threads);
             std::iota(all.begin(), all.end(), 0u);
         }
+        Told told;
+        Row row = everybody;
         for (unsigned i : all) {
-            known = joined(known, threads[i].known);
-            seen = joined(seen, threads[i].seen);
-            released = joined(released, threads[i].released);
+            told = joined(told, threads[i].told);
+            if (threads[i].apart && !whole_block) row = joined(row, threads[i].row);
         }
-        Row row;
-        if (!whole_block) {
-            row = everybody;
-            for (unsigned i : all) {
-                if (threads[i].apart) row = joined(row, threads[i].row);
-                row[i] = threads[i].now;
-            }
-        }
+        for (unsigned i : all) row[i] = threads[i].now++;
         for (unsigned i : all) {
-            Clock &t = threads[i];
-            t.known = known, t.seen = seen, t.released = released;
-            t.apart = !whole_block;
-            if (whole_block)
-                everybody[i] = t.now;
-            else
-                t.row = row;
-            ++t.now;
+            threads[i].told = told;
+            threads[i].apart = !whole_block;
+            if (!whole_block) threads[i].row = row;
         }
         if (whole_block) {
+            everybody = row;
             count_block_barrier();
             block_end();
         }
     }
     void converged(unsigned warp) override { count_warp(warp); }
-    void matrix_multiply(Place place, uint64_t operations) override {
-        count_now(offset_of(place), Op::mma, operations);
-    }
     void counters(cpu_counters &sums, FILE *lines) override { print_counters(sums, lines); }
     void forget_counters() override { cpu::forget_counters(); }
 } checker;

@@ -52,7 +52,6 @@ enum cudaDeviceAttr {
 };
 struct cudaDeviceProp {
     char name[256];
-    size_t totalGlobalMem;
 };
 struct cudaFuncAttributes {
     size_t sharedSizeBytes;
