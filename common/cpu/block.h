@@ -159,12 +159,12 @@ void run_on_worker(const Launch &launch);
 
 // ---- counters.cpp: of the checked flavour ----
 enum class Op : uint8_t { load, store, atomic, copy, wait, multiply };
-/// Adds what the running thread did to its log, to be made one instruction of its warp. `place` is an offset
-/// in the program; `to`: where in shared memory a copy of global memory goes.
-void count_later(Op op, bool shared, uint32_t place, uint64_t address, unsigned size, uint64_t to = 0);
-/// Makes warp instructions of the logs of a warp whose lanes have all come to one place.
+/// Adds what the running thread did to its log, to be made one instruction of its warp. `to`: where in shared
+/// memory a copy of global memory goes.
+void count_later(Op op, bool shared, Place place, uint64_t address, unsigned size, uint64_t to = 0);
+/// Makes warp instructions of the logs of a warp whose lanes have all come to one place, or of all warps.
 void count_warp(unsigned warp);
-void count_block_barrier();
+void count_block(bool barrier);
 void print_counters(cpu_counters &counters, FILE *lines);
 void forget_counters();
 } // namespace cpu

@@ -17,14 +17,18 @@ namespace cpu {
 namespace {
 /// A place in the program, and its line: the first spot that has the same.
 struct Spot {
-    uint32_t place, line;
+    Place place;
+    const Spot *line;
 };
 struct Entry {
     uint64_t address, to; ///< to: of a copy's read, in shared memory
-    uint32_t spot;
-    uint16_t size;
+    const Spot *spot;
     Op op;
     bool shared;
+    uint16_t size;
+    auto key() const {
+        return std::make_tuple(spot->line, shared, op, size);
+    } ///< the same for one instruction
 };
 struct Site {
     uint64_t instructions, cost, ideal; ///< sectors of global memory or cycles of shared memory
@@ -36,25 +40,19 @@ struct Log {
 };
 
 Log logs[max_threads];
-std::vector<Spot> spots;
-std::unordered_map<uint32_t, uint32_t> spot_at;                     ///< by place
-size_t known_spots;                                                 ///< those whose line is known
-std::map<const void *, std::unordered_map<uint64_t, Site>> kernels; ///< by key() of an Entry
+std::unordered_map<Place, Spot> spots;
+std::vector<Spot *> new_spots; ///< whose line is not known yet
+std::map<const void *, std::map<decltype(Entry().key()), Site>> kernels;
 cpu_counters sums;
 bool counting; ///< since the first cpu_counters_reset(): races are found without
 
 void find_lines() {
-    static std::map<std::string, uint32_t> first;
+    static std::map<std::string, const Spot *> first;
     std::vector<Place> places;
-    for (size_t i = known_spots; i < spots.size(); ++i) places.push_back(place_in_program(spots[i].place));
+    for (const Spot *spot : new_spots) places.push_back(spot->place);
     look_up_lines(places);
-    for (Place place : places)
-        spots[known_spots].line = first.try_emplace(source_line(place), uint32_t(known_spots)).first->second,
-        ++known_spots;
-}
-
-uint64_t key(const Entry &e) {
-    return uint64_t(spots[e.spot].line) << 32 | e.shared << 24 | unsigned(e.op) << 16 | e.size;
+    for (Spot *spot : new_spots) spot->line = first.try_emplace(source_line(spot->place), spot).first->second;
+    new_spots.clear();
 }
 
 /// The distinct pieces of `unit` bytes that accesses touch.
@@ -118,7 +116,7 @@ void count(const Entry &e, const std::vector<Lane> &lanes) {
         if (e.op == Op::store) sums.store_sectors += cost, sums.store_ideal += ideal;
         if (e.op == Op::copy) sums.copy_sectors += cost, sums.copy_ideal += ideal;
     }
-    Site &site = kernels[block.launch->kernel][key(e)];
+    Site &site = kernels[block.launch->kernel][e.key()];
     ++site.instructions, site.cost += cost, site.ideal += ideal;
 }
 
@@ -129,42 +127,39 @@ unsigned groups_in_flight() {
     return groups;
 }
 
-void print(FILE *out, const std::unordered_map<uint64_t, Site> &sites) {
+void print(FILE *out, const std::map<decltype(Entry().key()), Site> &sites) {
     static const char *const names[2][6] = {{"load", "store", "atomic", "copy, read", "wait", "mma_sync"},
                                             {"shared load", "shared store", "shared atomic", "copy, write"}};
     // In order of the lines' numbers: a longer one comes later.
-    std::map<std::tuple<std::string, size_t, std::string, uint32_t>, std::pair<Place, Site>> lines;
+    std::map<std::tuple<std::string, size_t, std::string, bool, Op, unsigned>, std::pair<Place, Site>> lines;
     for (const auto &[key, site] : sites) {
-        Place place = place_in_program(spots[key >> 32].place);
-        std::string name = source_line(place);
-        lines[{name.substr(0, name.rfind(':')), name.size(), name, uint32_t(key)}] = {place, site};
+        const auto &[line, shared, op, size] = key;
+        std::string name = source_line(line->place);
+        lines[{name.substr(0, name.rfind(':')), name.size(), name, shared, op, size}] = {line->place, site};
     }
     fprintf(out, "%-36s %-13s %5s %12s %12s %12s  %s\n", "line", "operation", "bytes", "instructions", "cost",
             "ideal", "text");
     for (const auto &[at, line] : lines) {
-        const auto &[path, length, name, key] = at;
-        const auto &[place, site] = line;
+        const auto &[path, length, name, shared, op, size] = at;
+        const Site &site = line.second;
         fprintf(out, "%-36s %-13s %5u %12" PRIu64 " %12" PRIu64 " %12" PRIu64 "  %s\n", name.c_str(),
-                names[key >> 24][key >> 16 & 255], key & 0xffff, site.instructions, site.cost, site.ideal,
-                source_text(place).c_str());
+                names[shared][int(op)], size, site.instructions, site.cost, site.ideal,
+                source_text(line.first).c_str());
     }
 }
 } // namespace
 
-void count_later(Op op, bool shared, uint32_t place, uint64_t address, unsigned size, uint64_t to) {
+void count_later(Op op, bool shared, Place place, uint64_t address, unsigned size, uint64_t to) {
     if (!counting) return;
-    auto [spot, fresh] = spot_at.try_emplace(place, uint32_t(spots.size()));
-    if (fresh) spots.push_back({place, spot->second});
+    auto [spot, fresh] = spots.try_emplace(place, Spot{place, nullptr});
+    if (fresh) new_spots.push_back(&spot->second);
     Log &log = logs[self->rank];
-    log.entries.push_back({address, to, spot->second, uint16_t(size), op, shared});
-    if (op == Op::load && shared && log.begins)
+    log.entries.push_back({address, to, &spot->second, op, shared, uint16_t(size)});
+    if (op == Op::wait) log.begins = true;
+    if (op == Op::load && shared && log.begins) {
+        log.begins = false;
         sums.in_flight = std::max<uint64_t>(sums.in_flight, groups_in_flight());
-    log.begins = op == Op::wait || (log.begins && !(op == Op::load && shared));
-}
-
-void count_block_barrier() {
-    ++sums.barriers;
-    for (unsigned i = 0; i < block.threads; ++i) logs[i].begins = true;
+    }
 }
 
 void count_warp(unsigned warp) {
@@ -177,18 +172,23 @@ void count_warp(unsigned warp) {
     for (;;) {
         const Entry *first = nullptr;
         for (unsigned l = 0; l < warp_size; ++l)
-            if (const Entry *e = next(l); e && (!first || spots[e->spot].place < spots[first->spot].place))
-                first = e;
+            if (const Entry *e = next(l); e && (!first || e->spot->place < first->spot->place)) first = e;
         if (!first) break;
         together.clear();
         for (unsigned l = 0; l < warp_size; ++l)
-            if (const Entry *e = next(l); e && key(*e) == key(*first)) {
+            if (const Entry *e = next(l); e && e->key() == first->key()) {
                 together.push_back({l, e->address, e->to});
                 ++log[l].merged;
             }
         count(*first, together);
     }
     for (unsigned l = 0; l < warp_size; ++l) log[l].entries.clear(), log[l].merged = 0;
+}
+
+void count_block(bool barrier) {
+    sums.barriers += barrier;
+    for (unsigned w = 0; w * warp_size < block.threads; ++w) count_warp(w);
+    for (unsigned i = 0; barrier && i < block.threads; ++i) logs[i].begins = true;
 }
 
 void print_counters(cpu_counters &counters, FILE *lines) {

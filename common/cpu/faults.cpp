@@ -11,6 +11,7 @@
 #include <cstring>
 #include <deque>
 #include <execinfo.h>
+#include <filesystem>
 #include <fstream>
 #include <future>
 #include <link.h>
@@ -44,7 +45,7 @@ void fault_at(const std::string &line, const std::string &message) {
 // ---- Source lines ----
 namespace {
 struct Line {
-    std::string path; ///< as the compiler had it
+    std::filesystem::path path; ///< as the compiler had it
     unsigned number;
     bool in_kernel; ///< rather than in the device or unknown
 };
@@ -87,9 +88,9 @@ void look_up_lines(const std::vector<Place> &places) {
         if (strncmp(text, "0x", 2) == 0) // -a: the address, ahead of its lines
             asked.pop_front();
         else if (Line *line = asked.front(); colon && !line->in_kernel && !strchr(text, '?')) {
-            std::string path(text, size_t(colon - text));
-            // Some compilers name the rewritten copy, whose lines are the same.
-            if (size_t n = path.size(); n > 7 && path.compare(n - 7, 7, ".cu.cpp") == 0) path.erase(n - 4);
+            std::filesystem::path path(text, colon);
+            // Some compilers name the rewritten copy, kernel.cu.cpp, whose lines are the same.
+            if (path.stem().extension() == ".cu") path.replace_extension();
             *line = {path, unsigned(atoi(colon + 1)), !is_ours(path)};
         }
     });
@@ -103,9 +104,8 @@ std::string source_line(Place place) {
         snprintf(text, sizeof text, "address %p", place);
         return text;
     }
-    size_t slash = line.path.rfind('/');
-    if (slash != line.path.npos && slash > 0) slash = line.path.rfind('/', slash - 1);
-    return line.path.substr(slash == line.path.npos ? 0 : slash + 1) + ":" + std::to_string(line.number);
+    return (line.path.parent_path().filename() / line.path.filename()).string() + ":" +
+           std::to_string(line.number);
 }
 
 std::string source_text(Place place) {
@@ -153,14 +153,12 @@ void on_signal(int signal, siginfo_t *info, void *context_of_signal) {
     Place place = (frame == end ? frames[0] : *frame) - 1;
     if (info->si_code == SI_TKILL)
         fault(place, "still running after %g s (CPU_DEVICE_TIMEOUT)", timeout_seconds);
-    else if (signal == SIGFPE)
-        fault(place, "integer division by zero");
+    else if (signal == SIGFPE) fault(place, "integer division by zero");
     else if (signal == SIGBUS || info->si_code == SI_KERNEL)
         fault(place, "misaligned access: a vector lies at a multiple of its size");
     else if (in_stack_guard(info->si_addr))
         fault(place, "stack overflow: too much local memory or too deep a recursion");
-    else
-        fault(place, "%s %s", access, describe_address(info->si_addr, 1).c_str());
+    else fault(place, "%s %s", access, describe_address(info->si_addr, 1).c_str());
     tracer->launch_end(); // the races that may have led to it
     fflush(stdout);
     _exit(1);

@@ -109,14 +109,10 @@ uint64_t shuffle(const char *what, Shuffle kind, unsigned mask, uint64_t value, 
     }
     // Below `end` it may be any lane; __shfl_xor_sync may also reach into earlier parts of a warp.
     int me = int(lane()), first = me / width * width, end = first + width, from = me;
-    if (kind == Shuffle::index)
-        from = first + (operand & (width - 1));
-    else if (kind == Shuffle::up && me - operand >= first)
-        from = me - operand;
-    else if (kind == Shuffle::down && me + operand < end)
-        from = me + operand;
-    else if (kind == Shuffle::exclusive_or && (me ^ operand) < end)
-        from = me ^ operand;
+    if (kind == Shuffle::index) from = first + (operand & (width - 1));
+    else if (kind == Shuffle::up && me - operand >= first) from = me - operand;
+    else if (kind == Shuffle::down && me + operand < end) from = me + operand;
+    else if (kind == Shuffle::exclusive_or && (me ^ operand) < end) from = me ^ operand;
     Exchange mine{value, from};
     warp_meet(place, what, mask, Exchange::one, &mine);
     return mine.result;

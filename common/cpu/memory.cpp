@@ -114,8 +114,7 @@ std::string describe_address(const void *p, size_t size) {
     char text[160];
     if (uintptr_t(p) < 65536)
         snprintf(text, sizeof text, "through a null pointer (address %#zx)", size_t(uintptr_t(p)));
-    else if (!a)
-        snprintf(text, sizeof text, "at %p, which is not device memory", p);
+    else if (!a) snprintf(text, sizeof text, "at %p, which is not device memory", p);
     else if (a->freed)
         snprintf(text, sizeof text, "of a device allocation of %zu bytes that was freed", a->size());
     else

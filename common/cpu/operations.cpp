@@ -33,8 +33,7 @@ void __pipeline_memcpy_async(void *dst, const void *src, size_t size, size_t zfi
     AsyncCopy c{dst, src, unsigned(size), unsigned(zfill), self->group, false, place};
     if (schedule.async == CPU_EITHER ? random_number() % 2 : schedule.async == CPU_LATE)
         memset(dst, poison, size); // until the wait, which is also when the source is read
-    else
-        land(c);
+    else land(c);
     self->copies.push_back(c);
 }
 

@@ -94,8 +94,6 @@ std::map<std::tuple<Kind, uint32_t, uint32_t>, Race> races; ///< by kind and pla
 uint32_t this_block;
 uintptr_t program_begin;
 
-uint32_t offset_of(Place place) { return uint32_t(uintptr_t(place) - program_begin); }
-
 Page &page_of(const void *p) {
     uintptr_t number = uintptr_t(p) / page_bytes;
     auto &slot = recent[number % 64];
@@ -126,10 +124,8 @@ Known joined(const Known &a, const Known &b) {
     auto both = std::make_shared<Rows>(*a);
     for (const auto &[block, row] : *b) {
         auto &mine = (*both)[block];
-        if (!mine)
-            mine = row;
-        else if (mine != row)
-            mine = std::make_shared<Row>(joined(*mine, *row));
+        if (!mine) mine = row;
+        else if (mine != row) mine = std::make_shared<Row>(joined(*mine, *row));
     }
     return both;
 }
@@ -212,9 +208,10 @@ __attribute__((always_inline)) inline void each_cell(const void *p, unsigned siz
     }
 }
 
-void touch(uint32_t place, const void *p, unsigned size, bool write, bool atomic = false, How how = plain) {
+void touch(Place place, const void *p, unsigned size, bool write, bool atomic = false, How how = plain) {
     const Clock &t = threads[self->rank];
-    Mark now = {t.now, place, this_block, uint16_t(self->rank), atomic, uint64_t(how)};
+    uint32_t offset = uint32_t(uintptr_t(place) - program_begin);
+    Mark now = {t.now, offset, this_block, uint16_t(self->rank), atomic, uint64_t(how)};
     bool shared = is_shared(p);
     each_cell(p, size, [&](Cell &cell, const char *at) { check(t, cell, now, write, shared, at); });
 }
@@ -290,9 +287,7 @@ struct Checker final : Tracer {
             everybody[i] = threads[i].now++;
         }
     }
-    void block_end() override {
-        for (unsigned w = 0; w * warp_size < block.threads; ++w) count_warp(w);
-    }
+    void block_end() override { count_block(false); }
     void access(Place place, const void *p, unsigned size, Access kind) override {
         if (in_stacks(p)) return;
         bool shared = is_shared(p), atomic = kind >= Access::atomic;
@@ -306,18 +301,17 @@ struct Checker final : Tracer {
         if (const char *c = static_cast<const char *>(p); c < page.begin || c + size > page.end)
             fault(place, "%s %s", writes ? "write" : "read", describe_address(p, size).c_str());
         Op op = kind == Access::atomic ? Op::atomic : writes ? Op::store : Op::load;
-        count_later(op, shared, offset_of(place), shared ? shared_offset(p) : uintptr_t(p), size);
-        touch(offset_of(place), p, size, writes, atomic);
+        count_later(op, shared, place, shared ? shared_offset(p) : uintptr_t(p), size);
+        touch(place, p, size, writes, atomic);
         if (atomic) use_flag(p, reads, writes);
     }
     void async_issue(Place place, void *dst, const void *src, unsigned size, unsigned read) override {
-        uint32_t offset = offset_of(place);
         if (read) {
-            count_later(Op::copy, false, offset, uintptr_t(src), read, shared_offset(dst));
-            touch(offset, src, read, false);
+            count_later(Op::copy, false, place, uintptr_t(src), read, shared_offset(dst));
+            touch(place, src, read, false);
         }
-        count_later(Op::copy, true, offset, shared_offset(dst), size);
-        touch(offset, dst, size, true, false, in_flight);
+        count_later(Op::copy, true, place, shared_offset(dst), size);
+        touch(place, dst, size, true, false, in_flight);
     }
     void async_land(const void *dst, unsigned size) override {
         each_cell(dst, size, [](Cell &cell, const char *) {
@@ -327,8 +321,8 @@ struct Checker final : Tracer {
         });
     }
     void event(Place place, Event event, unsigned operations) override {
-        if (event == Event::wait) count_later(Op::wait, false, offset_of(place), 0, 0);
-        if (event == Event::multiply) count_later(Op::multiply, false, offset_of(place), operations, 0);
+        if (event == Event::wait) count_later(Op::wait, false, place, 0, 0);
+        if (event == Event::multiply) count_later(Op::multiply, false, place, operations, 0);
         if (event == Event::block_fence || event == Event::device_fence) fence(event == Event::device_fence);
     }
     void synchronised(const std::vector<unsigned> &ranks, bool whole_block) override {
@@ -351,8 +345,7 @@ struct Checker final : Tracer {
         }
         if (whole_block) {
             everybody = row;
-            count_block_barrier();
-            block_end();
+            count_block(true);
         }
     }
     void converged(unsigned warp) override { count_warp(warp); }

@@ -134,10 +134,8 @@ unsigned random_number() {
 
 void make_ready(const std::vector<unsigned> &ranks) {
     for (unsigned rank : ranks) block.thread[rank].waits_at = nullptr;
-    if (schedule.order == CPU_REVERSE)
-        ready.insert(ready.end(), ranks.begin(), ranks.end());
-    else
-        ready.insert(ready.end(), ranks.rbegin(), ranks.rend());
+    if (schedule.order == CPU_REVERSE) ready.insert(ready.end(), ranks.begin(), ranks.end());
+    else ready.insert(ready.end(), ranks.rbegin(), ranks.rend());
     auto added = ready.end() - long(ranks.size());
     if (schedule.order == CPU_RANDOM)
         for (size_t i = ranks.size(); i > 1; --i) std::swap(added[long(i) - 1], added[random_number() % i]);

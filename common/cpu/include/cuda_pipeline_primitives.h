@@ -1,7 +1,4 @@
-/**
- * @file cuda_pipeline_primitives.h
- * Stand-in for the CUDA header of this name: asynchronous copies to shared memory, in C.
- */
+/** @file cuda_pipeline_primitives.h Stand-in for the CUDA header of this name: asynchronous copies. */
 #pragma once
 #include "cuda_runtime.h"
 

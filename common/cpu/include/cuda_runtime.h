@@ -1,7 +1,4 @@
-/**
- * @file cuda_runtime.h
- * Stand-in for the CUDA header of this name: CUDA C++ as seen by a host compiler.
- */
+/** @file cuda_runtime.h Stand-in for the CUDA header of this name: CUDA C++ as a host compiler sees it. */
 #pragma once
 #include <cmath>
 #include <cstdio>

@@ -1,7 +1,4 @@
-/**
- * @file vector_types.h
- * Stand-in for the CUDA header of this name: dim3, and in C++ short vectors with CUDA's alignments.
- */
+/** @file vector_types.h Stand-in for the CUDA header of this name: dim3, and in C++ short vectors. */
 #ifndef CPU_DEVICE_VECTOR_TYPES_H
 #define CPU_DEVICE_VECTOR_TYPES_H
 
