@@ -4,10 +4,16 @@
  * the rules of the schedule. One block runs at a time, on one OS thread.
  */
 #pragma once
-#include <boost/context/fiber.hpp>
+#include <algorithm>
+#include <cstring>
+#include <deque>
 #include <functional>
+#include <map>
+#include <set>
 #include <string>
+#include <tuple>
 #include <vector>
+#include <boost/context/fiber.hpp>
 #include "cpu_device.h"
 #include "kernel_side.h"
 
@@ -60,7 +66,7 @@ struct Block {
 extern Block block;
 extern Thread *self; ///< the thread that runs; null in the scheduler and outside a launch
 
-enum class Access : uint8_t { read, write, atomic, volatile_read, volatile_write };
+enum Access { READ = 1, WRITE = 2, FLAG = 4, VOLATILE_READ = 5, VOLATILE_WRITE = 6, ATOMIC = 7 }; ///< bits
 enum class Event : uint8_t { wait, block_fence, device_fence, multiply };
 
 /// What the checked flavour installs to follow a launch. Calls come from the running thread where
@@ -79,7 +85,7 @@ struct Tracer {
     virtual void synchronised(const std::vector<unsigned> & /*ranks*/, bool /*whole_block*/) {}
     /// All live lanes of a warp stand at one place.
     virtual void converged(unsigned /*warp*/) {}
-    virtual void counters(cpu_counters &, FILE * /*lines*/) {}
+    virtual void counters(cpu_counters &sums, FILE * /*lines*/) { sums = {}; }
     virtual void forget_counters() {}
 };
 extern Tracer *tracer, plain_tracer; ///< the latter, which follows nothing, is the plain flavour's

@@ -6,11 +6,7 @@
  * have made several. So the sums do not depend on the order in which lanes ran.
  */
 #include "block.h"
-#include <algorithm>
 #include <cinttypes>
-#include <map>
-#include <set>
-#include <tuple>
 #include <unordered_map>
 
 namespace cpu {
@@ -120,13 +116,6 @@ void count(const Entry &e, const std::vector<Lane> &lanes) {
     ++site.instructions, site.cost += cost, site.ideal += ideal;
 }
 
-unsigned groups_in_flight() {
-    unsigned groups = 0, last = ~0u;
-    for (const AsyncCopy &c : self->copies)
-        if (c.group != last && c.group < self->group) ++groups, last = c.group;
-    return groups;
-}
-
 void print(FILE *out, const std::map<decltype(Entry().key()), Site> &sites) {
     static const char *const names[2][6] = {{"load", "store", "atomic", "copy, read", "wait", "mma_sync"},
                                             {"shared load", "shared store", "shared atomic", "copy, write"}};
@@ -158,7 +147,10 @@ void count_later(Op op, bool shared, Place place, uint64_t address, unsigned siz
     if (op == Op::wait) log.begins = true;
     if (op == Op::load && shared && log.begins) {
         log.begins = false;
-        sums.in_flight = std::max<uint64_t>(sums.in_flight, groups_in_flight());
+        std::set<unsigned> groups; // in flight
+        for (const AsyncCopy &c : self->copies)
+            if (c.group < self->group) groups.insert(c.group);
+        sums.in_flight = std::max<uint64_t>(sums.in_flight, groups.size());
     }
 }
 

@@ -5,18 +5,13 @@
  * for its threads cannot be resumed.
  */
 #include "block.h"
-#include <algorithm>
 #include <csignal>
 #include <cstdarg>
-#include <cstring>
-#include <deque>
 #include <execinfo.h>
 #include <filesystem>
 #include <fstream>
 #include <future>
 #include <link.h>
-#include <map>
-#include <set>
 #include <ucontext.h>
 #include <unistd.h>
 

@@ -8,8 +8,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <tuple>
-#include <utility>
+#include <type_traits>
 #include "include/cuda_runtime_api.h"
 
 namespace cpu {

@@ -4,7 +4,6 @@
  */
 #include "include/cuda_runtime.h"
 #include "block.h"
-#include <algorithm>
 
 namespace cpu {
 // ---- Block barriers ----
@@ -80,26 +79,23 @@ void warp_meet(Place place, const char *what, unsigned mask, Meeting::Work work,
     leave();
 }
 
-/// What a lane gives to others, and what it gets of lane `from`, or of all as bits.
+/// What every lane gave, for each lane to make its own result of.
 struct Exchange {
-    uint64_t value;
-    int from;
-    uint64_t result = ~uint64_t(0); ///< undefined: make it loud
-
-    static void one(const Meeting &m) {
-        for (void *lane : m.lane)
-            if (auto *to = static_cast<Exchange *>(lane);
-                to && unsigned(to->from) < warp_size && m.lane[to->from])
-                to->result = static_cast<Exchange *>(m.lane[to->from])->value;
-    }
-    static void bits(const Meeting &m) {
-        uint64_t bits = 0;
-        for (unsigned l = 0; l < warp_size; ++l)
-            if (m.lane[l]) bits |= static_cast<Exchange *>(m.lane[l])->value << l;
-        for (void *lane : m.lane)
-            if (lane) static_cast<Exchange *>(lane)->result = bits;
-    }
+    uint64_t mine, all[warp_size];
+    unsigned here;
 };
+static Exchange exchange(Place place, const char *what, unsigned mask, uint64_t value) {
+    Exchange x = {value, {}, 0};
+    auto give_to_all = [](const Meeting &m) {
+        for (void *to : m.lane)
+            for (unsigned l = 0; to && l < warp_size; ++l)
+                if (m.lane[l]) static_cast<Exchange *>(to)->all[l] = static_cast<Exchange *>(m.lane[l])->mine;
+        for (void *to : m.lane)
+            if (to) static_cast<Exchange *>(to)->here = m.here;
+    };
+    warp_meet(place, what, mask, give_to_all, &x);
+    return x;
+}
 
 uint64_t shuffle(const char *what, Shuffle kind, unsigned mask, uint64_t value, int operand, int width) {
     Place place = CPU_DEVICE_CALLER;
@@ -113,15 +109,15 @@ uint64_t shuffle(const char *what, Shuffle kind, unsigned mask, uint64_t value, 
     else if (kind == Shuffle::up && me - operand >= first) from = me - operand;
     else if (kind == Shuffle::down && me + operand < end) from = me + operand;
     else if (kind == Shuffle::exclusive_or && (me ^ operand) < end) from = me ^ operand;
-    Exchange mine{value, from};
-    warp_meet(place, what, mask, Exchange::one, &mine);
-    return mine.result;
+    const Exchange x = exchange(place, what, mask, value);
+    return from >= 0 && x.here >> from & 1 ? x.all[from] : ~uint64_t(0); // undefined: make it loud
 }
 
 static unsigned ballot(Place place, const char *what, unsigned mask, bool yes) {
-    Exchange mine{yes, 0};
-    warp_meet(place, what, mask, Exchange::bits, &mine);
-    return unsigned(mine.result);
+    const Exchange x = exchange(place, what, mask, yes);
+    unsigned bits = 0;
+    for (unsigned l = 0; l < warp_size; ++l) bits |= unsigned(x.all[l]) << l;
+    return bits;
 }
 } // namespace cpu
 

@@ -12,12 +12,7 @@
  * declare may be thread-local in the program: everything else in the block is poisoned with it.
  */
 #include "block.h"
-#include <algorithm>
-#include <cstring>
 #include <fstream>
-#include <map>
-#include <set>
-#include <tuple>
 #include <cxxabi.h>
 #include <link.h>
 #include <sys/mman.h>
@@ -94,18 +89,14 @@ bool release(void *p) {
 }
 
 void check_canaries(Place place) {
-    auto check = [place](const Allocation &a, char *from, char *to, const char *side) {
-        char *bad = std::find_if(from, to, [](char c) { return c != char(poison); });
-        if (bad == to) return;
-        ptrdiff_t distance = bad >= a.end ? bad - a.end : a.begin - bad;
-        fault(place, "write %td bytes %s of a device allocation of %zu bytes", distance, side, a.size());
-        memset(from, poison, size_t(to - from)); // said once
-    };
-    for (const auto &[key, a] : allocations) {
-        if (a.freed) continue;
-        check(a, a.mapped + page_size(), a.begin, "before the start");
-        check(a, a.end, a.mapped_end - page_size(), "past the end");
-    }
+    for (const auto &[key, a] : allocations)
+        for (auto [from, to] :
+             {std::pair(a.mapped + page_size(), a.begin), {a.end, a.mapped_end - page_size()}}) {
+            if (a.freed) continue;
+            char *bad = std::find_if(from, to, [](char c) { return c != char(poison); });
+            if (bad != to) fault(place, "write %s", describe_address(bad, 1).c_str());
+            std::fill(bad, to, char(poison)); // said once
+        }
 }
 
 std::string describe_address(const void *p, size_t size) {
@@ -117,15 +108,13 @@ std::string describe_address(const void *p, size_t size) {
     else if (!a) snprintf(text, sizeof text, "at %p, which is not device memory", p);
     else if (a->freed)
         snprintf(text, sizeof text, "of a device allocation of %zu bytes that was freed", a->size());
-    else
-        snprintf(text, sizeof text, "%td bytes %s of a device allocation of %zu bytes",
-                 c < a->begin  ? a->begin - c
-                 : c >= a->end ? c - a->end
-                               : ptrdiff_t(size),
-                 c < a->begin  ? "before the start"
-                 : c >= a->end ? "past the end"
-                               : "across the end",
+    else {
+        bool before = c < a->begin, past = c >= a->end;
+        ptrdiff_t bytes = before ? a->begin - c : past ? c - a->end : ptrdiff_t(size);
+        const char *side = before ? "before the start" : past ? "past the end" : "across the end";
+        snprintf(text, sizeof text, "%td bytes %s of a device allocation of %zu bytes", bytes, side,
                  a->size());
+    }
     return text;
 }
 

@@ -71,7 +71,7 @@ void cpu::prepare_atomic(Place place, const void *p, unsigned size) {
     preempt(true);
     if (uintptr_t(p) % size)
         fault(place, "atomic of %u bytes at an address that is not a multiple of it", size);
-    tracer->access(place, p, size, Access::atomic);
+    tracer->access(place, p, size, ATOMIC);
 }
 
 // Threads take turns, so memory is always in order: a fence is only a chance for others to run. What
@@ -104,18 +104,19 @@ struct Layout {
 };
 static constexpr Layout layouts[] = {a8, b8, b16, c};
 
-/// Calls move(element, *address) for each of the lane's elements.
-template<class P, class Move> static void each_element(Place place, Form form, P *p, unsigned ldm,
-                                                       bool row_major, Access access, Move move) {
-    constexpr unsigned unit = 16 / sizeof(P);
+void transfer(Form form, void *x, void *p, unsigned size, unsigned ldm, bool row_major, bool write) {
+    Place place = CPU_DEVICE_CALLER;
     if (uintptr_t(p) % 32) fault(place, "WMMA at an address that is not a multiple of 32 bytes");
-    if (ldm % unit) fault(place, "WMMA with a leading dimension of %u: not a multiple of %u", ldm, unit);
+    if (ldm * size % 16)
+        fault(place, "WMMA with a leading dimension of %u: not a multiple of %u", ldm, 16 / size);
     const uint8_t *row = layouts[form].row[lane()], *col = layouts[form].col[lane()];
     bool twos = form == c && row_major; // neighbours, in one instruction
     for (int e = 0; e < elements(form); ++e) {
-        P *q = p + (row_major ? row[e] * size_t(ldm) + col[e] : col[e] * size_t(ldm) + row[e]);
-        if (!(twos && e % 2)) tracer->access(place, q, sizeof(P) << twos, access);
-        move(e, *q);
+        size_t at = row_major ? row[e] * size_t(ldm) + col[e] : col[e] * size_t(ldm) + row[e];
+        char *memory = static_cast<char *>(p) + at * size, *element = static_cast<char *>(x) + e * size;
+        if (!(twos && e % 2)) tracer->access(place, memory, size << twos, write ? WRITE : READ);
+        if (size == 4) memcpy(write ? memory : element, write ? element : memory, 4);
+        else memcpy(write ? memory : element, write ? element : memory, 2);
     }
 }
 
@@ -151,22 +152,11 @@ template<class E> static void multiply_lanes(const Meeting &m) {
     tracer->event(m.place, Event::multiply, 2 * 16 * 16 * K);
 }
 
-template<class E> void load(Form form, E *x, const E *p, unsigned ldm, bool row_major) {
-    each_element(CPU_DEVICE_CALLER, form, p, ldm, row_major, Access::read,
-                 [=](int e, const E &memory) { x[e] = memory; });
-}
-void store(const float *x, float *p, unsigned ldm, bool row_major) {
-    each_element(CPU_DEVICE_CALLER, c, p, ldm, row_major, Access::write,
-                 [=](int e, float &memory) { memory = x[e]; });
-}
 template<class E> void multiply(float *d, const E *a, const E *b, const float *c) {
     Operands<E> mine{d, a, b, c};
     warp_meet(CPU_DEVICE_CALLER, "mma_sync", ~0u, multiply_lanes<E>, &mine);
 }
-#define CPU_WMMA(E)                                           \
-    template void load(Form, E *, const E *, unsigned, bool); \
-    template void multiply(float *, const E *, const E *, const float *);
-CPU_WMMA(float)
-CPU_WMMA(__half)
-CPU_WMMA(__nv_bfloat16)
+template void multiply(float *, const float *, const float *, const float *);
+template void multiply(float *, const __half *, const __half *, const float *);
+template void multiply(float *, const __nv_bfloat16 *, const __nv_bfloat16 *, const float *);
 } // namespace nvcuda::wmma::detail

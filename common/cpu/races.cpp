@@ -12,12 +12,8 @@
  * An asynchronous copy is a write that is unordered from its issue to the wait of its own thread.
  */
 #include "block.h"
-#include <cstring>
-#include <map>
 #include <memory>
 #include <numeric>
-#include <set>
-#include <tuple>
 #include <unordered_map>
 
 namespace cpu {
@@ -290,9 +286,7 @@ struct Checker final : Tracer {
     void block_end() override { count_block(false); }
     void access(Place place, const void *p, unsigned size, Access kind) override {
         if (in_stacks(p)) return;
-        bool shared = is_shared(p), atomic = kind >= Access::atomic;
-        bool writes = kind == Access::write || kind == Access::atomic || kind == Access::volatile_write;
-        bool reads = !writes || kind == Access::atomic;
+        bool shared = is_shared(p), writes = kind & WRITE;
         if (shared && !in_shared(p, size))
             return fault(place, "access past the %zu bytes of dynamic shared memory",
                          block.launch->dynamic_shared);
@@ -300,10 +294,10 @@ struct Checker final : Tracer {
         if (page.ignored) return; // the host's: a kernel's arguments
         if (const char *c = static_cast<const char *>(p); c < page.begin || c + size > page.end)
             fault(place, "%s %s", writes ? "write" : "read", describe_address(p, size).c_str());
-        Op op = kind == Access::atomic ? Op::atomic : writes ? Op::store : Op::load;
+        Op op = kind == ATOMIC ? Op::atomic : writes ? Op::store : Op::load;
         count_later(op, shared, place, shared ? shared_offset(p) : uintptr_t(p), size);
-        touch(place, p, size, writes, atomic);
-        if (atomic) use_flag(p, reads, writes);
+        touch(place, p, size, writes, kind & FLAG);
+        if (kind & FLAG) use_flag(p, kind & READ, writes);
     }
     void async_issue(Place place, void *dst, const void *src, unsigned size, unsigned read) override {
         if (read) {
@@ -358,26 +352,23 @@ const bool installed = (tracer = &checker, true);
 } // namespace cpu
 
 // ---- What compiled kernels call ----
-#define CALLBACK(name, size, kind, ...)                                                    \
-    void __tsan_##name(void *p, ##__VA_ARGS__) {                                           \
-        if (cpu::self) cpu::checker.access(CPU_DEVICE_CALLER, p, size, cpu::Access::kind); \
-    }
-#define CALLBACKS(n)                                       \
-    CALLBACK(read##n, n, read)                             \
-    CALLBACK(write##n, n, write)                           \
-    CALLBACK(unaligned_read##n, n, read)                   \
-    CALLBACK(unaligned_write##n, n, write)                 \
-    CALLBACK(volatile_read##n, n, volatile_read)           \
-    CALLBACK(volatile_write##n, n, volatile_write)         \
-    CALLBACK(unaligned_volatile_read##n, n, volatile_read) \
-    CALLBACK(unaligned_volatile_write##n, n, volatile_write)
+#define TRACE(p, size, kind) \
+    if (cpu::self) cpu::checker.access(CPU_DEVICE_CALLER, p, size, cpu::kind)
+#define CALLBACK(name, size, kind)                              \
+    void __tsan_##name##size(void *p) { TRACE(p, size, kind); } \
+    void __tsan_unaligned_##name##size(void *p) { TRACE(p, size, kind); }
+#define CALLBACKS(size)                          \
+    CALLBACK(read, size, READ)                   \
+    CALLBACK(write, size, WRITE)                 \
+    CALLBACK(volatile_read, size, VOLATILE_READ) \
+    CALLBACK(volatile_write, size, VOLATILE_WRITE)
 extern "C" {
 CALLBACKS(1)
 CALLBACKS(2)
 CALLBACKS(4)
 CALLBACKS(8)
 CALLBACKS(16)
-CALLBACK(read_range, unsigned(size), read, size_t size)
-CALLBACK(write_range, unsigned(size), write, size_t size)
+void __tsan_read_range(void *p, size_t size) { TRACE(p, unsigned(size), READ); }
+void __tsan_write_range(void *p, size_t size) { TRACE(p, unsigned(size), WRITE); }
 void __tsan_init() {}
 }

@@ -4,10 +4,7 @@
  * returns, so there is little to wait for.
  */
 #include "block.h"
-#include <algorithm>
 #include <chrono>
-#include <cstring>
-#include <map>
 #include <mutex>
 
 namespace cpu {
@@ -82,8 +79,7 @@ cudaError_t cudaGetLastError(void) {
 static const char *describe(cudaError_t error, bool by_name) {
     switch (error) {
 #define CPU_ENTRY(name, value, text) \
-    case name:                       \
-        return by_name ? #name : text;
+    case name: return by_name ? #name : text;
         CPU_DEVICE_ERRORS(CPU_ENTRY)
     }
     return "unrecognized error code";
@@ -97,15 +93,15 @@ cudaError_t cudaEventSynchronize(cudaEvent_t) { return call(); }
 cudaError_t cudaSetDevice(int device) { return call(device == 0, cudaErrorInvalidDevice); }
 cudaError_t cudaGetDevice(int *device) { return give(device, 0); }
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attr, int device) {
-    static const std::map<int, int> facts = {
-        {cudaDevAttrMaxGridDimY, 65535},
-        {cudaDevAttrMultiProcessorCount, 1}, // stands for nothing
-        {cudaDevAttrComputeCapabilityMajor, 9},
-        {cudaDevAttrComputeCapabilityMinor, 0},
-        {cudaDevAttrMaxSharedMemoryPerMultiprocessor, 228 * 1024},
-    };
     if (device != 0) return call(false, cudaErrorInvalidDevice);
-    return facts.count(attr) ? give(value, facts.at(attr)) : call(false);
+    switch (attr) {
+    case cudaDevAttrMaxGridDimY: return give(value, 65535);
+    case cudaDevAttrMultiProcessorCount: return give(value, 1); // stands for nothing
+    case cudaDevAttrComputeCapabilityMajor: return give(value, 9);
+    case cudaDevAttrComputeCapabilityMinor: return give(value, 0);
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: return give(value, 228 * 1024);
+    }
+    return call(false);
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *prop, int device) {
     return device == 0 ? give(prop, {"CPU device"}) : call(false, cudaErrorInvalidDevice);

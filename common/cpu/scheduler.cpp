@@ -7,10 +7,6 @@
  * most hostile order that is legal.
  */
 #include "block.h"
-#include <algorithm>
-#include <cstring>
-#include <deque>
-#include <map>
 #include <numeric>
 
 const cpu_schedule cpu_schedules[] = {
@@ -29,10 +25,7 @@ int cpu_schedule_set_by_name(const char *name) {
 
 int cpu_is_checked(void) { return cpu::tracer != &cpu::plain_tracer; }
 void cpu_counters_reset(void) { cpu::tracer->forget_counters(); }
-void cpu_counters_get(cpu_counters *counters, FILE *lines) {
-    *counters = {};
-    cpu::tracer->counters(*counters, lines);
-}
+void cpu_counters_get(cpu_counters *counters, FILE *lines) { cpu::tracer->counters(*counters, lines); }
 
 namespace cpu {
 Block block;

@@ -50,7 +50,6 @@ CPU_SHUFFLE(__shfl_sync, index, int from)
 CPU_SHUFFLE(__shfl_up_sync, up, unsigned from)
 CPU_SHUFFLE(__shfl_down_sync, down, unsigned from)
 CPU_SHUFFLE(__shfl_xor_sync, exclusive_or, int from)
-#undef CPU_SHUFFLE
 
 void __threadfence_block();
 void __threadfence();
@@ -79,8 +78,6 @@ CPU_ATOMIC(atomicXor, old ^ v, CPU_VALUE v)
 CPU_ATOMIC(atomicInc, old >= v ? 0 : old + 1, CPU_VALUE v)
 CPU_ATOMIC(atomicDec, old == 0 || old > v ? v : old - 1, CPU_VALUE v)
 CPU_ATOMIC(atomicCAS, old == v ? desired : old, CPU_VALUE v, CPU_VALUE desired)
-#undef CPU_VALUE
-#undef CPU_ATOMIC
 
 // ---- Loads and stores with a cache hint: the hint means nothing here ----
 template<class T> __forceinline__ T __ldg(const T *p) { return *p; }

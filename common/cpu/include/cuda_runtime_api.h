@@ -34,7 +34,6 @@ extern "C" {
 
 #define CPU_ENUMERATOR(name, value, text) name = value,
 typedef enum cudaError { CPU_DEVICE_ERRORS(CPU_ENUMERATOR) } cudaError_t;
-#undef CPU_ENUMERATOR
 
 enum cudaMemcpyKind {
     cudaMemcpyHostToDevice = 1,
@@ -96,5 +95,4 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const void *k
 #ifdef __cplusplus
 }
 #endif
-#undef CPU_DEFAULT
 #endif

@@ -27,7 +27,6 @@ CPU_VECTORS(longlong, long long)
 CPU_VECTORS(ulonglong, unsigned long long)
 CPU_VECTORS(float, float)
 CPU_VECTORS(double, double)
-#undef CPU_VECTORS
 #endif
 
 typedef struct dim3 {
