@@ -18,6 +18,7 @@
 #include "kernel_side.h"
 
 namespace cpu {
+using Fiber = boost::context::fiber;
 constexpr int poison = 0xff; ///< every byte of it: a NaN in every floating-point format
 
 struct AsyncCopy {
@@ -36,8 +37,8 @@ struct Thread {
     unsigned votes; ///< for yes, at the latest block barrier
     unsigned breaths;
     std::vector<AsyncCopy> copies;
-    unsigned group;                ///< number of the group that is open
-    boost::context::fiber context; ///< where the thread stands while it does not run
+    unsigned group; ///< number of the group that is open
+    Fiber context;  ///< where the thread stands while it does not run
 };
 
 /// Lanes of a warp that meet, and what each of them brought.
@@ -94,10 +95,8 @@ extern Tracer *tracer, plain_tracer; ///< the latter, which follows nothing, is 
 extern cpu_schedule schedule;
 unsigned random_number();
 void make_ready(const std::vector<unsigned> &ranks);
-/// Lets the scheduler choose who runs next; the running thread waits or was made ready again.
+/// Lets the scheduler choose who runs next, until somebody has called make_ready() on the running thread.
 void leave();
-/// The running thread waits, once it leaves, until somebody calls make_ready() on it.
-void wait_at(const char *what, Place place);
 void let_others_run(); ///< and the running thread when all of them have to wait
 /// Under a random order, lets others run now and then; `may_spin`: under any order, sometimes.
 void preempt(bool may_spin = false);
@@ -140,9 +139,8 @@ void find_shared(); ///< of the calling thread, which becomes the one that runs 
 void poison_shared();
 void check_dynamic_shared(Place place);
 
-boost::context::fiber make_fiber(unsigned rank, boost::context::fiber (*body)(boost::context::fiber &&));
-bool in_stacks(const void *p);
-bool in_stack_guard(const void *p);
+Fiber make_fiber(unsigned rank, Fiber (*body)(Fiber &&));
+bool in_stacks(const void *p, bool guard = false); ///< guard: in one of their guard pages
 
 // ---- faults.cpp ----
 /// Prints and keeps a fault, with its place, the running thread and the schedule. Once a line and

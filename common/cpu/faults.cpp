@@ -38,24 +38,17 @@ void fault_at(const std::string &line, const std::string &message) {
 }
 
 // ---- Source lines ----
-namespace {
 struct Line {
     std::filesystem::path path; ///< as the compiler had it
     unsigned number;
     bool in_kernel; ///< rather than in the device or unknown
 };
-std::map<Place, Line> known_lines;
+static std::map<Place, Line> known_lines;
 
-bool is_ours(const std::string &path) {
-    static const std::string file = __FILE__, folder = file.substr(0, file.rfind('/') + 1);
-    return path.compare(0, folder.size(), folder) == 0;
-}
-
-const Line &known_line(Place place) {
+static const Line &known_line(Place place) {
     if (!known_lines.count(place)) look_up_lines({place});
     return known_lines[place];
 }
-} // namespace
 
 void ask_binutils(const std::string &command, const std::function<void(const char *)> &each) {
     FILE *pipe = popen((command + " /proc/" + std::to_string(getpid()) + "/exe 2>/dev/null").c_str(), "r");
@@ -83,10 +76,11 @@ void look_up_lines(const std::vector<Place> &places) {
         if (strncmp(text, "0x", 2) == 0) // -a: the address, ahead of its lines
             asked.pop_front();
         else if (Line *line = asked.front(); colon && !line->in_kernel && !strchr(text, '?')) {
+            static const std::string file = __FILE__, folder = file.substr(0, file.rfind('/') + 1);
             std::filesystem::path path(text, colon);
             // Some compilers name the rewritten copy, kernel.cu.cpp, whose lines are the same.
             if (path.stem().extension() == ".cu") path.replace_extension();
-            *line = {path, unsigned(atoi(colon + 1)), !is_ours(path)};
+            *line = {path, unsigned(atoi(colon + 1)), strncmp(text, folder.c_str(), folder.size()) != 0};
         }
     });
 }
@@ -107,8 +101,7 @@ std::string source_text(Place place) {
     const Line &line = known_line(place);
     std::ifstream file(line.path);
     std::string text;
-    for (unsigned i = 0; i < line.number && std::getline(file, text); ++i)
-        ;
+    for (unsigned n = line.number; n > 0 && std::getline(file, text);) --n;
     text.erase(0, text.find_first_not_of(" \t"));
     return text;
 }
@@ -121,11 +114,10 @@ uintptr_t offset_in_program(const void *address) {
 Place place_in_program(uintptr_t offset) { return reinterpret_cast<Place>(load_address() + offset); }
 
 // ---- The worker thread ----
-namespace {
-pthread_t worker; // while it runs
-double timeout_seconds;
+static pthread_t worker; // while it runs
+static double timeout_seconds;
 
-void on_signal(int signal, siginfo_t *info, void *context_of_signal) {
+static void on_signal(int signal, siginfo_t *info, void *context_of_signal) {
     if (!pthread_equal(pthread_self(), worker)) {
         std::signal(signal, SIG_DFL); // not a kernel's: crash as ever
         return;
@@ -151,7 +143,7 @@ void on_signal(int signal, siginfo_t *info, void *context_of_signal) {
     else if (signal == SIGFPE) fault(place, "integer division by zero");
     else if (signal == SIGBUS || info->si_code == SI_KERNEL)
         fault(place, "misaligned access: a vector lies at a multiple of its size");
-    else if (in_stack_guard(info->si_addr))
+    else if (in_stacks(info->si_addr, true))
         fault(place, "stack overflow: too much local memory or too deep a recursion");
     else fault(place, "%s %s", access, describe_address(info->si_addr, 1).c_str());
     tracer->launch_end(); // the races that may have led to it
@@ -159,7 +151,7 @@ void on_signal(int signal, siginfo_t *info, void *context_of_signal) {
     _exit(1);
 }
 
-void watch_signals() {
+static void watch_signals() {
     void *frame;
     backtrace(&frame, 1); // loads what it needs now rather than in the handler
     // A stack of its own: that of the CUDA thread may be what overflowed.
@@ -173,7 +165,6 @@ void watch_signals() {
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     for (int signal : {SIGSEGV, SIGBUS, SIGFPE}) sigaction(signal, &action, nullptr);
 }
-} // namespace
 
 void run_on_worker(const Launch &launch) {
     const char *seconds = getenv("CPU_DEVICE_TIMEOUT");

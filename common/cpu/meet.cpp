@@ -27,7 +27,7 @@ static unsigned block_barrier(Place place, const char *what, bool vote = false) 
               source_line(block.barrier_place).c_str());
     block.at_barrier.push_back(self->rank);
     block.votes += vote;
-    wait_at(what, place);
+    self->waits_at = what, self->wait_place = place;
     release_barrier_if_complete();
     leave(); // even if all are here: any of them may go on first
     return self->votes;
@@ -75,23 +75,21 @@ void warp_meet(Place place, const char *what, unsigned mask, Meeting::Work work,
     m.here |= bit;
     m.lane[lane()] = mine;
     if (finish_if_complete(warp, i)) return;
-    wait_at(what, place);
+    self->waits_at = what, self->wait_place = place;
     leave();
 }
 
 /// What every lane gave, for each lane to make its own result of.
 struct Exchange {
     uint64_t mine, all[warp_size];
-    unsigned here;
 };
-static Exchange exchange(Place place, const char *what, unsigned mask, uint64_t value) {
-    Exchange x = {value, {}, 0};
+static Exchange exchange(Place place, const char *what, unsigned mask, uint64_t value, uint64_t absent) {
+    Exchange x = {value, {}};
+    std::fill(std::begin(x.all), std::end(x.all), absent);
     auto give_to_all = [](const Meeting &m) {
         for (void *to : m.lane)
             for (unsigned l = 0; to && l < warp_size; ++l)
                 if (m.lane[l]) static_cast<Exchange *>(to)->all[l] = static_cast<Exchange *>(m.lane[l])->mine;
-        for (void *to : m.lane)
-            if (to) static_cast<Exchange *>(to)->here = m.here;
     };
     warp_meet(place, what, mask, give_to_all, &x);
     return x;
@@ -109,12 +107,13 @@ uint64_t shuffle(const char *what, Shuffle kind, unsigned mask, uint64_t value, 
     else if (kind == Shuffle::up && me - operand >= first) from = me - operand;
     else if (kind == Shuffle::down && me + operand < end) from = me + operand;
     else if (kind == Shuffle::exclusive_or && (me ^ operand) < end) from = me ^ operand;
-    const Exchange x = exchange(place, what, mask, value);
-    return from >= 0 && x.here >> from & 1 ? x.all[from] : ~uint64_t(0); // undefined: make it loud
+    const uint64_t undefined = ~uint64_t(0); // loud
+    const Exchange x = exchange(place, what, mask, value, undefined);
+    return unsigned(from) < warp_size ? x.all[from] : undefined;
 }
 
 static unsigned ballot(Place place, const char *what, unsigned mask, bool yes) {
-    const Exchange x = exchange(place, what, mask, yes);
+    const Exchange x = exchange(place, what, mask, yes, 0);
     unsigned bits = 0;
     for (unsigned l = 0; l < warp_size; ++l) bits |= unsigned(x.all[l]) << l;
     return bits;

@@ -23,22 +23,18 @@
 alignas(1024) thread_local unsigned char smem[cpu::shared_optin];
 
 namespace cpu {
-namespace {
-constexpr size_t alignment = 256;
-size_t page_size() {
-    static const size_t size = size_t(sysconf(_SC_PAGESIZE));
-    return size;
-}
+constexpr size_t alignment = 256, stack_size = 128 * 1024;
+static const size_t page_size = size_t(sysconf(_SC_PAGESIZE));
+static std::map<const char *, Allocation> allocations; // by `mapped_end`
+static char *stacks;
+
 /// Null, and a line on stderr, if there is no address space.
-char *map(void *at, size_t size, int access, int more = 0) {
+static char *map(void *at, size_t size, int access, int more = 0) {
     void *p = mmap(at, size, access, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | more, -1, 0);
     if (p == MAP_FAILED) perror("CPU device: mmap");
     return p == MAP_FAILED ? nullptr : static_cast<char *>(p);
 }
-size_t round_up(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
-
-std::map<const char *, Allocation> allocations; // by `mapped_end`
-} // namespace
+static size_t round_up(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
 
 const Allocation *find_allocation(const void *p) {
     auto at = allocations.upper_bound(static_cast<const char *>(p));
@@ -52,7 +48,7 @@ bool in_allocation(const void *p, size_t size) {
 }
 
 void available_memory(size_t *available, size_t *total) {
-    *available = *total = size_t(sysconf(_SC_PHYS_PAGES)) * page_size();
+    *available = *total = size_t(sysconf(_SC_PHYS_PAGES)) * page_size;
     std::ifstream meminfo("/proc/meminfo");
     std::string key;
     for (size_t kilobytes; meminfo >> key >> kilobytes; meminfo.ignore(80, '\n'))
@@ -70,7 +66,7 @@ void *allocate(size_t size) {
     size_t available, total;
     available_memory(&available, &total);
     if (size > available) return nullptr;
-    size_t inside = round_up(size, page_size()), guard = page_size();
+    size_t inside = round_up(size, page_size), guard = page_size;
     char *p = map(nullptr, inside + 2 * guard, PROT_NONE);
     if (!p || !map(p + guard, inside, PROT_READ | PROT_WRITE, MAP_FIXED)) return nullptr;
     memset(p + guard, poison, inside); // the canaries too
@@ -91,7 +87,7 @@ bool release(void *p) {
 void check_canaries(Place place) {
     for (const auto &[key, a] : allocations)
         for (auto [from, to] :
-             {std::pair(a.mapped + page_size(), a.begin), {a.end, a.mapped_end - page_size()}}) {
+             {std::pair(a.mapped + page_size, a.begin), {a.end, a.mapped_end - page_size}}) {
             if (a.freed) continue;
             char *bad = std::find_if(from, to, [](char c) { return c != char(poison); });
             if (bad != to) fault(place, "write %s", describe_address(bad, 1).c_str());
@@ -147,7 +143,6 @@ bool in_shared(const void *p, size_t size) {
     return c >= shared_begin && c + size <= shared_end;
 }
 
-namespace {
 /// A function or a thread-local variable of the program, as readelf of the binutils lists it.
 struct Symbol {
     size_t value, size;
@@ -156,7 +151,7 @@ struct Symbol {
     bool operator<(const Symbol &b) const { return std::tie(name, file) < std::tie(b.name, b.file); }
 };
 
-const std::set<Symbol> &symbols() {
+static const std::set<Symbol> &symbols() {
     static std::set<Symbol> all;
     std::string file;
     auto add = [&file](const char *line) {
@@ -170,7 +165,6 @@ const std::set<Symbol> &symbols() {
     if (all.empty()) ask_binutils("readelf -sW", add);
     return all;
 }
-} // namespace
 
 /// Variables in a kernel's body are named after it: _ZZ6kernelPfE4tile in _Z6kernelPf. Those in
 /// functions that it calls are not counted.
@@ -181,7 +175,7 @@ size_t static_shared(const void *kernel) {
             for (const Symbol &v : symbols())
                 if (std::string prefix = "_ZZ" + k.name.substr(2) + "E";
                     v.thread_local_ && v.file == k.file && v.name.compare(0, prefix.size(), prefix) == 0)
-                    total += (v.size + 15) / 16 * 16;
+                    total += round_up(v.size, 16);
     return total;
 }
 
@@ -206,15 +200,11 @@ void check_dynamic_shared(Place place) {
 
 // ---- Stacks: one for each CUDA thread, with an inaccessible page below it. They are mapped once and
 // serve every launch; only the fibers on them are new. ----
-
-static constexpr size_t stack_size = 128 * 1024;
-static char *stacks;
-
-boost::context::fiber make_fiber(unsigned rank, boost::context::fiber (*body)(boost::context::fiber &&)) {
+Fiber make_fiber(unsigned rank, Fiber (*body)(Fiber &&)) {
     if (!stacks) {
         stacks = map(nullptr, stack_size * max_threads, PROT_READ | PROT_WRITE);
         if (!stacks) exit(1); // map() has said why
-        for (unsigned i = 0; i < max_threads; ++i) mprotect(stacks + i * stack_size, page_size(), PROT_NONE);
+        for (unsigned i = 0; i < max_threads; ++i) mprotect(stacks + i * stack_size, page_size, PROT_NONE);
     }
     struct Stays { // when the fiber ends
         void deallocate(boost::context::stack_context &) {}
@@ -223,14 +213,12 @@ boost::context::fiber make_fiber(unsigned rank, boost::context::fiber (*body)(bo
     size_t stagger = rank * 1088 % 8192;
     boost::context::stack_context stack;
     stack.sp = stacks + (rank + 1) * stack_size - stagger;
-    stack.size = stack_size - stagger - page_size();
+    stack.size = stack_size - stagger - page_size;
     return {std::allocator_arg, boost::context::preallocated(stack.sp, stack.size, stack), Stays(), body};
 }
 
-bool in_stacks(const void *p) {
-    return stacks && size_t(static_cast<const char *>(p) - stacks) < stack_size * max_threads;
-}
-bool in_stack_guard(const void *p) {
-    return in_stacks(p) && size_t(static_cast<const char *>(p) - stacks) % stack_size < page_size();
+bool in_stacks(const void *p, bool guard) {
+    size_t at = size_t(static_cast<const char *>(p) - stacks);
+    return stacks && at < stack_size * max_threads && (!guard || at % stack_size < page_size);
 }
 } // namespace cpu

@@ -33,7 +33,7 @@ Thread *self;
 Tracer plain_tracer, *tracer = &plain_tracer;
 cpu_schedule schedule = cpu_schedules[0];
 
-static boost::context::fiber scheduler; // where the scheduler stands while a thread runs
+static Fiber scheduler; // where the scheduler stands while a thread runs
 
 void leave() { scheduler = std::move(scheduler).resume(); }
 
@@ -45,31 +45,19 @@ uint3 unravel(uint64_t n, const dim3 &size) {
     return {unsigned(n % size.x), unsigned(n / size.x % size.y), unsigned(n / size.x / size.y)};
 }
 
-void exit_thread() {
-    check_copies_at_exit();
-    --block.alive;
-    block.live[self->rank / warp_size] &= ~(1u << lane());
-    release_barrier_if_complete(); // barriers do not wait for threads that have exited
-    release_meetings_if_complete(self->rank / warp_size);
-}
-
 /// One CUDA thread of each block in turn, until the launch is over.
-boost::context::fiber thread_body(boost::context::fiber &&from) {
+Fiber thread_body(Fiber &&from) {
     scheduler = std::move(from);
     while (block.launch) {
         block.launch->run(block.launch->arguments);
-        exit_thread();
+        check_copies_at_exit();
+        --block.alive;
+        block.live[self->rank / warp_size] &= ~(1u << lane());
+        release_barrier_if_complete(); // barriers do not wait for threads that have exited
+        release_meetings_if_complete(self->rank / warp_size);
         leave();
     }
     return std::move(scheduler);
-}
-
-Thread *next_thread() {
-    if (schedule.order == CPU_RANDOM && random_number() % 4 == 0)
-        std::swap(ready.back(), ready[random_number() % ready.size()]);
-    Thread *t = &block.thread[ready.back()];
-    ready.pop_back();
-    return t;
 }
 
 void begin_block(const Launch &l, uint64_t number) {
@@ -110,8 +98,11 @@ void report_deadlock() {
 bool run_block(const Launch &l, uint64_t number) {
     begin_block(l, number);
     while (block.alive && !ready.empty()) {
-        Thread *t = self = next_thread();
-        t->context = std::move(t->context).resume();
+        if (schedule.order == CPU_RANDOM && random_number() % 4 == 0)
+            std::swap(ready.back(), ready[random_number() % ready.size()]);
+        self = &block.thread[ready.back()];
+        ready.pop_back();
+        self->context = std::move(self->context).resume();
         self = nullptr;
     }
     if (block.alive) report_deadlock();
@@ -132,11 +123,6 @@ void make_ready(const std::vector<unsigned> &ranks) {
     auto added = ready.end() - long(ranks.size());
     if (schedule.order == CPU_RANDOM)
         for (size_t i = ranks.size(); i > 1; --i) std::swap(added[long(i) - 1], added[random_number() % i]);
-}
-
-void wait_at(const char *what, Place place) {
-    self->waits_at = what;
-    self->wait_place = place;
 }
 
 void let_others_run() {
@@ -177,7 +163,7 @@ void run_grid(const Launch &l) {
     check_dynamic_shared(l.place);
     block.launch = nullptr;
     for (Thread &t : block.thread) {
-        boost::context::fiber context = std::move(t.context);
+        Fiber context = std::move(t.context);
         if (context && !t.waits_at) std::move(context).resume(); // returns from thread_body()
         // The frames of a thread that is stuck are unwound by the destructor.
     }
