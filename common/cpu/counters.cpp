@@ -21,6 +21,7 @@ struct Entry {
     const Spot *spot;
     Op op;
     bool shared;
+    uint8_t lane;
     uint16_t size;
     auto key() const {
         return std::make_tuple(spot->line, shared, op, size);
@@ -30,8 +31,7 @@ struct Site {
     uint64_t instructions, cost, ideal; ///< sectors of global memory or cycles of shared memory
 };
 struct Log {
-    std::vector<Entry> entries;
-    size_t merged;
+    std::deque<Entry> entries;
     bool begins; ///< the next read of shared memory begins a multiply
 };
 
@@ -61,28 +61,24 @@ std::vector<uint64_t> pieces(const std::vector<uint64_t> &addresses, unsigned si
     return all;
 }
 
-/// What an instruction does for a lane.
-struct Lane {
-    unsigned lane;
-    uint64_t address, to;
-};
-
 /// Whether all lanes want the same as the lane whose number differs in one bit.
-bool by_twos(const std::vector<Lane> &lanes, unsigned bit) {
-    return lanes.size() == warp_size && std::all_of(lanes.begin(), lanes.end(), [&](const Lane &l) {
+bool by_twos(const std::vector<Entry> &lanes, unsigned bit) {
+    return lanes.size() == warp_size && std::all_of(lanes.begin(), lanes.end(), [&](const Entry &l) {
                return l.address == lanes[l.lane ^ bit].address;
            });
 }
 
-void count(const Entry &e, const std::vector<Lane> &lanes) {
+/// One instruction of a warp.
+void count(const std::vector<Entry> &lanes) {
     static std::vector<uint64_t> part;
+    const Entry &e = lanes[0];
     uint64_t bytes = e.size * lanes.size(), cost = 0, ideal = 0;
     part.clear();
     if (e.op == Op::wait) {
         ++sums.waits;
     } else if (e.op == Op::multiply) {
         ++sums.mma;
-        sums.tensor_flops += lanes[0].address;
+        sums.tensor_flops += e.address;
     } else if (e.shared) {
         // 8 bytes a lane go out in two groups of lanes, 16 bytes in four, or in two if lanes read by twos.
         bool twos = e.op == Op::load && e.size == 16 && (by_twos(lanes, 1) || by_twos(lanes, 2));
@@ -99,13 +95,13 @@ void count(const Entry &e, const std::vector<Lane> &lanes) {
         if (e.op == Op::store) sums.register_bytes += bytes;
         if (e.op == Op::copy) sums.copy_bytes += bytes;
     } else {
-        for (const auto &lane : lanes) part.push_back(lane.address);
+        for (const Entry &lane : lanes) part.push_back(lane.address);
         unsigned word = std::min<unsigned>(e.size, 4);
         cost = pieces(part, e.size, 32).size();
         ideal = (pieces(part, e.size, word).size() * word + 31) / 32;
         if (e.op == Op::copy && e.size == 16) { // once for each 32 bytes of shared memory
             std::set<std::pair<uint64_t, uint64_t>> pairs;
-            for (const Lane &lane : lanes) pairs.emplace(lane.address / 32, lane.to / 32);
+            for (const Entry &lane : lanes) pairs.emplace(lane.address / 32, lane.to / 32);
             cost = pairs.size();
         }
         if (e.op == Op::load) sums.load_sectors += cost, sums.load_ideal += ideal;
@@ -139,11 +135,11 @@ void print(FILE *out, const std::map<decltype(Entry().key()), Site> &sites) {
 } // namespace
 
 void count_later(Op op, bool shared, Place place, uint64_t address, unsigned size, uint64_t to) {
-    if (!counting) return;
+    if (__builtin_expect(!counting, true)) return;
     auto [spot, fresh] = spots.try_emplace(place, Spot{place, nullptr});
     if (fresh) new_spots.push_back(&spot->second);
     Log &log = logs[self->rank];
-    log.entries.push_back({address, to, &spot->second, op, shared, uint16_t(size)});
+    log.entries.push_back({address, to, &spot->second, op, shared, uint8_t(lane()), uint16_t(size)});
     if (op == Op::wait) log.begins = true;
     if (op == Op::load && shared && log.begins) {
         log.begins = false;
@@ -155,26 +151,24 @@ void count_later(Op op, bool shared, Place place, uint64_t address, unsigned siz
 }
 
 void count_warp(unsigned warp) {
-    Log *log = logs + warp * warp_size;
-    static std::vector<Lane> together;
-    auto next = [log](unsigned l) {
-        return log[l].merged < log[l].entries.size() ? &log[l].entries[log[l].merged] : nullptr;
-    };
+    static std::vector<Entry> together;
     find_lines();
     for (;;) {
         const Entry *first = nullptr;
-        for (unsigned l = 0; l < warp_size; ++l)
-            if (const Entry *e = next(l); e && (!first || e->spot->place < first->spot->place)) first = e;
+        for (Log *log = logs + warp * warp_size; log < logs + (warp + 1) * warp_size; ++log)
+            if (const auto &all = log->entries;
+                !all.empty() && (!first || all[0].spot->place < first->spot->place))
+                first = &all[0];
         if (!first) break;
+        const auto key = first->key();
         together.clear();
-        for (unsigned l = 0; l < warp_size; ++l)
-            if (const Entry *e = next(l); e && e->key() == first->key()) {
-                together.push_back({l, e->address, e->to});
-                ++log[l].merged;
+        for (Log *log = logs + warp * warp_size; log < logs + (warp + 1) * warp_size; ++log)
+            if (auto &all = log->entries; !all.empty() && all[0].key() == key) {
+                together.push_back(all[0]);
+                all.pop_front();
             }
-        count(*first, together);
+        count(together);
     }
-    for (unsigned l = 0; l < warp_size; ++l) log[l].entries.clear(), log[l].merged = 0;
 }
 
 void count_block(bool barrier) {

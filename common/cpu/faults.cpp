@@ -123,7 +123,7 @@ static void on_signal(int signal, siginfo_t *info, void *context_of_signal) {
         return;
     }
     worker = pthread_t(); // a crash in here is not a kernel's either
-    auto *context = static_cast<const ucontext_t *>(context_of_signal);
+    [[maybe_unused]] auto *context = static_cast<const ucontext_t *>(context_of_signal);
     const char *access = "access";
     char *frames[11] = {};
 #if defined(__x86_64__) // the instruction that was interrupted, and what it did
@@ -131,8 +131,6 @@ static void on_signal(int signal, siginfo_t *info, void *context_of_signal) {
     access = context->uc_mcontext.gregs[REG_ERR] & 2 ? "write" : "read";
 #elif defined(__aarch64__)
     frames[0] = reinterpret_cast<char *>(context->uc_mcontext.pc) + 1;
-#else
-    (void)context;
 #endif
     // The first that is in a kernel rather than in the device itself.
     char **end = frames + 1 + backtrace(reinterpret_cast<void **>(frames + 1), 10);
@@ -156,9 +154,7 @@ static void watch_signals() {
     backtrace(&frame, 1); // loads what it needs now rather than in the handler
     // A stack of its own: that of the CUDA thread may be what overflowed.
     alignas(16) static char handler_stack[256 * 1024];
-    stack_t stack = {};
-    stack.ss_sp = handler_stack;
-    stack.ss_size = sizeof handler_stack;
+    stack_t stack = {handler_stack, 0, sizeof handler_stack};
     sigaltstack(&stack, nullptr);
     struct sigaction action = {};
     action.sa_sigaction = on_signal;

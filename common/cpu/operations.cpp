@@ -104,19 +104,18 @@ struct Layout {
 };
 static constexpr Layout layouts[] = {a8, b8, b16, c};
 
-void transfer(Form form, void *x, void *p, unsigned size, unsigned ldm, bool row_major, bool write) {
+template<class E> void transfer(Form form, E *x, E *p, unsigned ldm, bool row_major, bool write) {
     Place place = CPU_DEVICE_CALLER;
+    constexpr unsigned unit = 16 / sizeof(E);
     if (uintptr_t(p) % 32) fault(place, "WMMA at an address that is not a multiple of 32 bytes");
-    if (ldm * size % 16)
-        fault(place, "WMMA with a leading dimension of %u: not a multiple of %u", ldm, 16 / size);
+    if (ldm % unit) fault(place, "WMMA with a leading dimension of %u: not a multiple of %u", ldm, unit);
     const uint8_t *row = layouts[form].row[lane()], *col = layouts[form].col[lane()];
     bool twos = form == c && row_major; // neighbours, in one instruction
     for (int e = 0; e < elements(form); ++e) {
-        size_t at = row_major ? row[e] * size_t(ldm) + col[e] : col[e] * size_t(ldm) + row[e];
-        char *memory = static_cast<char *>(p) + at * size, *element = static_cast<char *>(x) + e * size;
-        if (!(twos && e % 2)) tracer->access(place, memory, size << twos, write ? WRITE : READ);
-        if (size == 4) memcpy(write ? memory : element, write ? element : memory, 4);
-        else memcpy(write ? memory : element, write ? element : memory, 2);
+        E *memory = p + (row_major ? row[e] * size_t(ldm) + col[e] : col[e] * size_t(ldm) + row[e]);
+        if (!(twos && e % 2)) tracer->access(place, memory, sizeof(E) << twos, write ? WRITE : READ);
+        if (write) *memory = x[e];
+        else x[e] = *memory;
     }
 }
 
@@ -156,7 +155,10 @@ template<class E> void multiply(float *d, const E *a, const E *b, const float *c
     Operands<E> mine{d, a, b, c};
     warp_meet(CPU_DEVICE_CALLER, "mma_sync", ~0u, multiply_lanes<E>, &mine);
 }
-template void multiply(float *, const float *, const float *, const float *);
-template void multiply(float *, const __half *, const __half *, const float *);
-template void multiply(float *, const __nv_bfloat16 *, const __nv_bfloat16 *, const float *);
+#define CPU_WMMA(E)                                               \
+    template void transfer(Form, E *, E *, unsigned, bool, bool); \
+    template void multiply(float *, const E *, const E *, const float *);
+CPU_WMMA(float)
+CPU_WMMA(__half)
+CPU_WMMA(__nv_bfloat16)
 } // namespace nvcuda::wmma::detail

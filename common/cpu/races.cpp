@@ -42,8 +42,8 @@ struct Page {
 };
 constexpr size_t page_bytes = 4096;
 
-/// What a thread knows of other blocks, what it saw by flags that it read, and what its own flags tell. A fence
-/// lies between the first and the others.
+/// What a thread knows of other blocks, what it saw by flags that it read, and what its own flags tell: a
+/// fence is between.
 struct Told {
     Known known, seen, released;
 };
@@ -90,11 +90,8 @@ std::map<std::tuple<Kind, uint32_t, uint32_t>, Race> races; ///< by kind and pla
 uint32_t this_block;
 uintptr_t program_begin;
 
-Page &page_of(const void *p) {
-    uintptr_t number = uintptr_t(p) / page_bytes;
-    auto &slot = recent[number % 64];
-    if (slot.second && slot.first == number) return *slot.second;
-    auto [at, fresh] = pages.try_emplace(number);
+Page &find_page(const void *p) {
+    auto [at, fresh] = pages.try_emplace(uintptr_t(p) / page_bytes);
     Page &page = at->second;
     if (fresh) {
         const Allocation *a = find_allocation(p);
@@ -104,8 +101,13 @@ Page &page_of(const void *p) {
         page.shift = 2;
         page.cells.resize(page.ignored ? 0 : page_bytes >> 2);
     }
-    slot = {number, &page};
     return page;
+}
+inline Page &page_of(const void *p) {
+    uintptr_t number = uintptr_t(p) / page_bytes;
+    auto &slot = recent[number % 64];
+    if (!slot.second || slot.first != number) slot = {number, &find_page(p)};
+    return *slot.second;
 }
 
 Row joined(const Row &a, const Row &b) {
@@ -165,8 +167,9 @@ inline void check(const Clock &t, Cell &cell, Mark now, bool write, bool shared,
                  : w.how == copied ? READ_COPY
                                    : READ_WRITE,
                  now, w, p);
-    for (Mark r : cell.read)
-        if (write && unordered(r)) race(copy ? OVER_READ : READ_WRITE, now, r, p);
+    if (write)
+        for (Mark r : cell.read)
+            if (unordered(r)) race(copy ? OVER_READ : READ_WRITE, now, r, p);
     // An access takes the place of those that it comes after, for whatever comes after it comes after them
     // too. An atomic one does not take a plain one's: other atomics need no order with it.
     if (write && !now.atomic) {
@@ -197,18 +200,16 @@ __attribute__((always_inline)) inline void each_cell(const void *p, unsigned siz
             page.cells.swap(small);
             page.shift = 0;
         }
-        size_t inside = uintptr_t(at) % page_bytes;
-        for (; inside < page_bytes && at < end;
-             inside += size_t(1) << page.shift, at += size_t(1) << page.shift)
-            each(page.cells[inside >> page.shift], at);
+        size_t step = size_t(1) << page.shift;
+        do each(page.cells[uintptr_t(at) % page_bytes >> page.shift], at);
+        while ((at += step) < end && uintptr_t(at) % page_bytes);
     }
 }
 
-void touch(Place place, const void *p, unsigned size, bool write, bool atomic = false, How how = plain) {
+void touch(Place place, const void *p, unsigned size, bool shared, bool write, bool atomic, How how = plain) {
     const Clock &t = threads[self->rank];
     uint32_t offset = uint32_t(uintptr_t(place) - program_begin);
     Mark now = {t.now, offset, this_block, uint16_t(self->rank), atomic, uint64_t(how)};
-    bool shared = is_shared(p);
     each_cell(p, size, [&](Cell &cell, const char *at) { check(t, cell, now, write, shared, at); });
 }
 
@@ -296,16 +297,16 @@ struct Checker final : Tracer {
             fault(place, "%s %s", writes ? "write" : "read", describe_address(p, size).c_str());
         Op op = kind == ATOMIC ? Op::atomic : writes ? Op::store : Op::load;
         count_later(op, shared, place, shared ? shared_offset(p) : uintptr_t(p), size);
-        touch(place, p, size, writes, kind & FLAG);
+        touch(place, p, size, shared, writes, kind & FLAG);
         if (kind & FLAG) use_flag(p, kind & READ, writes);
     }
     void async_issue(Place place, void *dst, const void *src, unsigned size, unsigned read) override {
         if (read) {
             count_later(Op::copy, false, place, uintptr_t(src), read, shared_offset(dst));
-            touch(place, src, read, false);
+            touch(place, src, read, false, false, false);
         }
         count_later(Op::copy, true, place, shared_offset(dst), size);
-        touch(place, dst, size, true, false, in_flight);
+        touch(place, dst, size, true, true, false, in_flight);
     }
     void async_land(const void *dst, unsigned size) override {
         each_cell(dst, size, [](Cell &cell, const char *) {

@@ -8,17 +8,16 @@
 #include <mutex>
 
 namespace cpu {
-namespace {
-cudaError_t last_error;
+static cudaError_t last_error;
 
 /// What a call gives: `wrong` unless it is right as far as we can tell. As on a device, a fault makes every
 /// later call fail; here until cpu_faults_clear().
-cudaError_t call(bool right = true, cudaError_t wrong = cudaErrorInvalidValue) {
+static cudaError_t call(bool right = true, cudaError_t wrong = cudaErrorInvalidValue) {
     cudaError_t error = cpu_faults() ? cudaErrorLaunchFailure : right ? cudaSuccess : wrong;
     if (error != cudaSuccess) last_error = error;
     return error;
 }
-template<class T> cudaError_t give(T *result, T value) {
+template<class T> static cudaError_t give(T *result, T value) {
     if (call() == cudaSuccess) *result = value;
     return call();
 }
@@ -26,14 +25,14 @@ template<class T> cudaError_t give(T *result, T value) {
 struct Kernel {
     size_t fixed, max_dynamic; ///< shared memory; the second as set by cudaFuncSetAttribute()
 };
-Kernel &known(const void *kernel) {
+static Kernel &known(const void *kernel) {
     static std::map<const void *, Kernel> kernels;
     if (auto at = kernels.find(kernel); at != kernels.end()) return at->second;
     size_t fixed = static_shared(kernel);
     return kernels[kernel] = {fixed, shared_default - std::min(fixed, shared_default)};
 }
 
-bool is_allowed(const Launch &l) {
+static bool is_allowed(const Launch &l) {
     const dim3 &g = l.grid, &b = l.block;
     const Kernel &k = known(l.kernel);
     bool grid = g.x && g.y && g.z && g.x <= 0x7fffffff && g.y <= 65535 && g.z <= 65535;
@@ -43,12 +42,11 @@ bool is_allowed(const Launch &l) {
 }
 
 /// Of one side of a copy; `device`: the kind of those whose this side is on the device.
-bool is_right(const void *p, size_t size, cudaMemcpyKind kind, cudaMemcpyKind device) {
+static bool is_right(const void *p, size_t size, cudaMemcpyKind kind, cudaMemcpyKind device) {
     bool on_device = kind == cudaMemcpyDefault ? find_allocation(p) != nullptr
                                                : kind == device || kind == cudaMemcpyDeviceToDevice;
     return on_device ? in_allocation(p, size) : p && !find_allocation(p);
 }
-} // namespace
 
 void launch(Launch l) {
     static std::mutex one_at_a_time;

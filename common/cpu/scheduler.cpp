@@ -34,19 +34,17 @@ Tracer plain_tracer, *tracer = &plain_tracer;
 cpu_schedule schedule = cpu_schedules[0];
 
 static Fiber scheduler; // where the scheduler stands while a thread runs
-
 void leave() { scheduler = std::move(scheduler).resume(); }
 
-namespace {
-std::deque<unsigned> ready; // the back runs next
-uint64_t random_state;
+static std::deque<unsigned> ready; // the back runs next
+static uint64_t random_state;
 
-uint3 unravel(uint64_t n, const dim3 &size) {
+static uint3 unravel(uint64_t n, const dim3 &size) {
     return {unsigned(n % size.x), unsigned(n / size.x % size.y), unsigned(n / size.x / size.y)};
 }
 
 /// One CUDA thread of each block in turn, until the launch is over.
-Fiber thread_body(Fiber &&from) {
+static Fiber thread_body(Fiber &&from) {
     scheduler = std::move(from);
     while (block.launch) {
         block.launch->run(block.launch->arguments);
@@ -60,7 +58,7 @@ Fiber thread_body(Fiber &&from) {
     return std::move(scheduler);
 }
 
-void begin_block(const Launch &l, uint64_t number) {
+static void begin_block(const Launch &l, uint64_t number) {
     block.number = number;
     block.index = unravel(number, l.grid);
     block.alive = block.threads;
@@ -82,7 +80,7 @@ void begin_block(const Launch &l, uint64_t number) {
     make_ready(ranks);
 }
 
-void report_deadlock() {
+static void report_deadlock() {
     // By line, not by address: a compiler may have made several calls of one.
     std::map<std::pair<std::string, std::string>, std::vector<const Thread *>> groups;
     for (const Thread &t : block.thread)
@@ -95,7 +93,7 @@ void report_deadlock() {
 }
 
 /// False if its threads wait for each other for ever.
-bool run_block(const Launch &l, uint64_t number) {
+static bool run_block(const Launch &l, uint64_t number) {
     begin_block(l, number);
     while (block.alive && !ready.empty()) {
         if (schedule.order == CPU_RANDOM && random_number() % 4 == 0)
@@ -109,7 +107,6 @@ bool run_block(const Launch &l, uint64_t number) {
     tracer->block_end();
     return !block.alive;
 }
-} // namespace
 
 unsigned random_number() {
     random_state = random_state * 6364136223846793005u + 1442695040888963407u;

@@ -4,9 +4,7 @@
  * repository uses, with CUDA's names and values. Work is done when the call returns, whatever the
  * stream.
  */
-#ifndef CPU_DEVICE_CUDA_RUNTIME_API_H
-#define CPU_DEVICE_CUDA_RUNTIME_API_H
-
+#pragma once
 #include <stddef.h>
 #include "vector_types.h"
 
@@ -94,5 +92,4 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const void *k
 
 #ifdef __cplusplus
 }
-#endif
 #endif

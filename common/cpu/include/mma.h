@@ -39,8 +39,8 @@ template<class Use, int K> constexpr Form form = std::is_same_v<Use, matrix_a>  
 constexpr int elements(Form form) { return form <= b8 ? 4 : 8; } ///< of one lane
 
 /// Moves the running lane's elements to or from memory, and reports what WMMA does not allow.
-CPU_DEVICE_DISTINCT void transfer(Form, void *x, void *p, unsigned size, unsigned ldm, bool row_major,
-                                  bool write);
+template<class E>
+CPU_DEVICE_DISTINCT void transfer(Form, E *x, E *p, unsigned ldm, bool row_major, bool write);
 template<class E> CPU_DEVICE_DISTINCT void multiply(float *d, const E *a, const E *b, const float *c);
 } // namespace detail
 
@@ -64,16 +64,15 @@ void fill_fragment(fragment<Use, 16, 16, K, T, Layout> &f, float value) {
 template<class Use, int K, class T, class Layout> __forceinline__ void
 load_matrix_sync(fragment<Use, 16, 16, K, T, Layout> &f, const detail::element<T> *p, unsigned ldm) {
     bool row_major = !std::is_same_v<Layout, col_major>;
-    detail::transfer(detail::form<Use, K>, f.x, const_cast<detail::element<T> *>(p), sizeof *p, ldm,
-                     row_major, false);
+    detail::transfer(detail::form<Use, K>, f.x, const_cast<detail::element<T> *>(p), ldm, row_major, false);
 }
 template<int K>
 __forceinline__ void load_matrix_sync(fragment_c<K> &f, const float *p, unsigned ldm, layout_t layout) {
-    detail::transfer(detail::c, f.x, const_cast<float *>(p), 4, ldm, layout == mem_row_major, false);
+    detail::transfer(detail::c, f.x, const_cast<float *>(p), ldm, layout == mem_row_major, false);
 }
 template<int K>
 __forceinline__ void store_matrix_sync(float *p, const fragment_c<K> &f, unsigned ldm, layout_t layout) {
-    detail::transfer(detail::c, const_cast<float *>(f.x), p, 4, ldm, layout == mem_row_major, true);
+    detail::transfer(detail::c, const_cast<float *>(f.x), p, ldm, layout == mem_row_major, true);
 }
 template<int K, class T, class LayoutA, class LayoutB>
 __forceinline__ void mma_sync(fragment_c<K> &d, const fragment<matrix_a, 16, 16, K, T, LayoutA> &a,

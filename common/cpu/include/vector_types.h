@@ -1,6 +1,5 @@
 /** @file vector_types.h Stand-in for the CUDA header of this name: dim3, and in C++ short vectors. */
-#ifndef CPU_DEVICE_VECTOR_TYPES_H
-#define CPU_DEVICE_VECTOR_TYPES_H
+#pragma once
 
 #ifdef __cplusplus
 namespace cpu {
@@ -37,5 +36,3 @@ typedef struct dim3 {
     constexpr operator uint3() const { return {x, y, z}; }
 #endif
 } dim3;
-
-#endif
