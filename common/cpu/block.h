@@ -7,11 +7,14 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <fstream>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 #include <boost/context/fiber.hpp>
 #include "cpu_device.h"
@@ -34,7 +37,6 @@ struct Thread {
     uint3 index;
     const char *waits_at; ///< what for, and where; null unless it waits
     Place wait_place;
-    unsigned votes; ///< for yes, at the latest block barrier
     unsigned breaths;
     std::vector<AsyncCopy> copies;
     unsigned group; ///< number of the group that is open
@@ -59,7 +61,7 @@ struct Block {
     unsigned threads, alive;
     Thread thread[max_threads];
     std::vector<unsigned> at_barrier; ///< ranks
-    unsigned votes;
+    unsigned votes, voted;            ///< for yes, at the block barrier that goes on and at the latest one
     Place barrier_place;
     unsigned live[max_threads / warp_size]; ///< lanes of each warp that have not exited
     std::vector<Meeting> meetings[max_threads / warp_size];
@@ -123,7 +125,6 @@ bool release(void *p); ///< false if p is no allocation
 /// The allocation, perhaps freed, that p is in or beside; null if there is none.
 const Allocation *find_allocation(const void *p);
 bool in_allocation(const void *p, size_t size); ///< that lives
-void available_memory(size_t *available, size_t *total);
 /// Reports bytes beside allocations that were overwritten since the last check.
 void check_canaries(Place place);
 /// What lies at an address that faulted, such as "64 bytes past the end of ...".

@@ -7,7 +7,6 @@
  */
 #include "block.h"
 #include <cinttypes>
-#include <unordered_map>
 
 namespace cpu {
 namespace {
@@ -23,9 +22,8 @@ struct Entry {
     bool shared;
     uint8_t lane;
     uint16_t size;
-    auto key() const {
-        return std::make_tuple(spot->line, shared, op, size);
-    } ///< the same for one instruction
+    /// The same for what is one instruction.
+    auto key() const { return std::make_tuple(spot->line, shared, op, size); }
 };
 struct Site {
     uint64_t instructions, cost, ideal; ///< sectors of global memory or cycles of shared memory
@@ -70,10 +68,9 @@ bool by_twos(const std::vector<Entry> &lanes, unsigned bit) {
 
 /// One instruction of a warp.
 void count(const std::vector<Entry> &lanes) {
-    static std::vector<uint64_t> part;
+    std::vector<uint64_t> part;
     const Entry &e = lanes[0];
     uint64_t bytes = e.size * lanes.size(), cost = 0, ideal = 0;
-    part.clear();
     if (e.op == Op::wait) {
         ++sums.waits;
     } else if (e.op == Op::multiply) {

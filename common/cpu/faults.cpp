@@ -9,7 +9,6 @@
 #include <cstdarg>
 #include <execinfo.h>
 #include <filesystem>
-#include <fstream>
 #include <future>
 #include <link.h>
 #include <ucontext.h>

@@ -6,7 +6,6 @@
  * function of the device. The return address of the call is its source line.
  */
 #pragma once
-#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 #include "include/cuda_runtime_api.h"
@@ -39,13 +38,12 @@ struct Launch {
 CPU_DEVICE_DISTINCT void launch(Launch launch);
 
 /// The build rewrites `kernel<<<grid, block>>>(x)` to `kernel ->* cpu::configure(grid, block)(x)`.
-inline auto configure(dim3 grid, dim3 block, size_t dynamic_shared = 0, cudaStream_t = nullptr) {
+inline auto configure(dim3 grid, dim3 block, size_t dynamic = 0, cudaStream_t = nullptr) {
     return [=](auto... arguments) {
         return [=](auto kernel) {
             auto call = [=] { kernel(arguments...); };
             auto run = [](void *c) { (*static_cast<decltype(call) *>(c))(); };
-            launch(
-                {grid, block, dynamic_shared, reinterpret_cast<const void *>(kernel), run, &call, nullptr});
+            launch({grid, block, dynamic, reinterpret_cast<const void *>(kernel), run, &call, nullptr});
         };
     };
 }

@@ -12,8 +12,7 @@ void release_barrier_if_complete() {
     std::vector<unsigned> ranks;
     ranks.swap(block.at_barrier);
     tracer->synchronised(ranks, true);
-    for (unsigned rank : ranks) block.thread[rank].votes = block.votes;
-    block.votes = 0;
+    block.voted = block.votes, block.votes = 0;
     make_ready(ranks);
 }
 
@@ -30,7 +29,7 @@ static unsigned block_barrier(Place place, const char *what, bool vote = false) 
     self->waits_at = what, self->wait_place = place;
     release_barrier_if_complete();
     leave(); // even if all are here: any of them may go on first
-    return self->votes;
+    return block.voted;
 }
 
 // ---- Warp meetings ----
@@ -41,8 +40,8 @@ static bool finish_if_complete(unsigned warp, size_t which) {
     const Meeting m = meetings[which];
     meetings.erase(meetings.begin() + long(which));
     if (m.work) m.work(m);
-    std::vector<unsigned> ranks;
-    ranks.reserve(warp_size);
+    static std::vector<unsigned> ranks;
+    ranks.clear();
     for (unsigned l = 0; l < warp_size; ++l)
         if (m.here >> l & 1) ranks.push_back(warp * warp_size + l);
     if (m.orders_memory) tracer->synchronised(ranks, false);
@@ -127,9 +126,8 @@ int __syncthreads_count(int yes) { return int(block_barrier(CPU_DEVICE_CALLER, "
 int __syncthreads_and(int yes) { return block_barrier(CPU_DEVICE_CALLER, "__syncthreads_and", !yes) == 0; }
 int __syncthreads_or(int yes) { return block_barrier(CPU_DEVICE_CALLER, "__syncthreads_or", yes) != 0; }
 void __syncwarp(unsigned mask) {
-    Place place = CPU_DEVICE_CALLER;
     preempt();
-    warp_meet(place, "__syncwarp", mask, nullptr, nullptr, true);
+    warp_meet(CPU_DEVICE_CALLER, "__syncwarp", mask, nullptr, nullptr, true);
 }
 
 unsigned __ballot_sync(unsigned mask, int yes) {

@@ -12,7 +12,6 @@
  * declare may be thread-local in the program: everything else in the block is poisoned with it.
  */
 #include "block.h"
-#include <fstream>
 #include <cxxabi.h>
 #include <link.h>
 #include <sys/mman.h>
@@ -47,25 +46,7 @@ bool in_allocation(const void *p, size_t size) {
     return a && !a->freed && c >= a->begin && c <= a->end && size <= size_t(a->end - c);
 }
 
-void available_memory(size_t *available, size_t *total) {
-    *available = *total = size_t(sysconf(_SC_PHYS_PAGES)) * page_size;
-    std::ifstream meminfo("/proc/meminfo");
-    std::string key;
-    for (size_t kilobytes; meminfo >> key >> kilobytes; meminfo.ignore(80, '\n'))
-        if (key == "MemAvailable:") *available = kilobytes * 1024;
-    // A container may allow less than the machine has.
-    size_t limit, used;
-    std::ifstream max("/sys/fs/cgroup/memory.max"), current("/sys/fs/cgroup/memory.current");
-    if (max >> limit && current >> used) {
-        *total = std::min(*total, limit);
-        *available = std::min(*available, limit - std::min(limit, used));
-    }
-}
-
 void *allocate(size_t size) {
-    size_t available, total;
-    available_memory(&available, &total);
-    if (size > available) return nullptr;
     size_t inside = round_up(size, page_size), guard = page_size;
     char *p = map(nullptr, inside + 2 * guard, PROT_NONE);
     if (!p || !map(p + guard, inside, PROT_READ | PROT_WRITE, MAP_FIXED)) return nullptr;

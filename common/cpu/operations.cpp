@@ -3,7 +3,7 @@
  * Asynchronous copies to shared memory (cp.async, its groups and its rules), atomics and fences, and
  * the Tensor Core.
  */
-#include "include/cuda_pipeline_primitives.h"
+#include "include/cuda_pipeline.h"
 #include "include/mma.h"
 #include "block.h"
 
@@ -43,7 +43,6 @@ void __pipeline_commit() {
 }
 
 void __pipeline_wait_prior(size_t prior) {
-    Place place = CPU_DEVICE_CALLER;
     preempt();
     // Group numbers count up, so copies stand in the order of their groups. The open group is not
     // waited for, even if prior is 0.
@@ -54,7 +53,7 @@ void __pipeline_wait_prior(size_t prior) {
         tracer->async_land(copies[done].dst, copies[done].size);
     }
     copies.erase(copies.begin(), copies.begin() + long(done));
-    tracer->event(place, Event::wait);
+    tracer->event(CPU_DEVICE_CALLER, Event::wait);
 }
 
 void cpu::check_copies_at_exit() {

@@ -13,8 +13,6 @@
  */
 #include "block.h"
 #include <memory>
-#include <numeric>
-#include <unordered_map>
 
 namespace cpu {
 namespace {
@@ -55,10 +53,8 @@ struct Clock {
 };
 
 enum Kind { READ_EARLY, WRITE_EARLY, READ_COPY, OVER_READ, OVER_WRITE, READ_WRITE, WRITE_WRITE, BLOCKS };
-const struct {
-    const char *what, *mend;
-} texts[] = {
-    // by Kind
+const char *const texts[][2] = {
+    // by Kind; and the usual mend
     {"read of what an asynchronous copy is still writing, issued at",
      "wait for the copy (__pipeline_wait_prior) before the read"},
     {"write over what an asynchronous copy is still writing, issued at",
@@ -188,8 +184,7 @@ inline void check(const Clock &t, Cell &cell, Mark now, bool write, bool shared,
 }
 
 /// Calls each(cell, address) for the granules of an access.
-template<class Each>
-__attribute__((always_inline)) inline void each_cell(const void *p, unsigned size, Each each) {
+template<class F> [[gnu::always_inline]] inline void each_cell(const void *p, unsigned size, F each) {
     const char *at = static_cast<const char *>(p), *end = at + size;
     while (at < end) {
         Page &page = page_of(at);
@@ -244,12 +239,12 @@ void fence(bool device) {
 std::string line_of(Mark m) { return source_line(place_in_program(m.place)); }
 
 void report(const Race &r) {
-    const char *mend = texts[r.kind].mend;
+    const char *mend = texts[r.kind][1];
     if (!mend)
         mend = in_one_warp(r.here, r.there)
                    ? "__syncwarp() or __syncthreads() between them; a shuffle or mma_sync orders no memory"
                    : "__syncthreads() between them";
-    fault_at(line_of(r.here), "race in " + memory_name(r.address) + ": " + texts[r.kind].what + " " +
+    fault_at(line_of(r.here), "race in " + memory_name(r.address) + ": " + texts[r.kind][0] + " " +
                                   line_of(r.there) + "; here " + where(r.here.thread, r.here.block) +
                                   ", there " + where(r.there.thread, r.there.block) +
                                   "; usual mend: " + mend);

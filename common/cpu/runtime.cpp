@@ -6,6 +6,7 @@
 #include "block.h"
 #include <chrono>
 #include <mutex>
+#include <unistd.h>
 
 namespace cpu {
 static cudaError_t last_error;
@@ -104,11 +105,6 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attr, int device) 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *prop, int device) {
     return device == 0 ? give(prop, {"CPU device"}) : call(false, cudaErrorInvalidDevice);
 }
-cudaError_t cudaMemGetInfo(size_t *available, size_t *total) {
-    available_memory(available, total);
-    return call();
-}
-
 cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute attr, int value) {
     if (attr != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0 ||
         size_t(value) + known(kernel).fixed > shared_optin)
@@ -120,8 +116,18 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attr, const void *kernel) 
 }
 
 // ---- Memory ----
+cudaError_t cudaMemGetInfo(size_t *available, size_t *total) {
+    *available = *total = size_t(sysconf(_SC_PHYS_PAGES)) * size_t(sysconf(_SC_PAGESIZE));
+    std::ifstream meminfo("/proc/meminfo");
+    std::string key;
+    for (size_t kilobytes; meminfo >> key >> kilobytes; meminfo.ignore(80, '\n'))
+        if (key == "MemAvailable:") *available = kilobytes * 1024;
+    return call();
+}
 cudaError_t cudaMalloc(void **pointer, size_t size) {
-    *pointer = size && call() == cudaSuccess ? allocate(size) : nullptr;
+    size_t available, total;
+    bool fits = cudaMemGetInfo(&available, &total) == cudaSuccess && size <= available;
+    *pointer = size && fits ? allocate(size) : nullptr;
     return call(*pointer || !size, cudaErrorMemoryAllocation);
 }
 cudaError_t cudaFree(void *pointer) {
@@ -152,8 +158,8 @@ cudaError_t cudaMemset(void *dst, int value, size_t size) {
     if (error == cudaSuccess && size) memset(dst, value, size);
     return error;
 }
-cudaError_t cudaMemsetAsync(void *dst, int value, size_t size, cudaStream_t) {
-    return cudaMemset(dst, value, size);
+cudaError_t cudaMemsetAsync(void *dst, int value, size_t n, cudaStream_t) {
+    return cudaMemset(dst, value, n);
 }
 
 // ---- Streams and events ----

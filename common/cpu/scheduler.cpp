@@ -7,7 +7,6 @@
  * most hostile order that is legal.
  */
 #include "block.h"
-#include <numeric>
 
 const cpu_schedule cpu_schedules[] = {
     {"forward-late", CPU_FORWARD, CPU_LATE, 0},   {"reverse-late", CPU_REVERSE, CPU_LATE, 0},
@@ -58,7 +57,20 @@ static Fiber thread_body(Fiber &&from) {
     return std::move(scheduler);
 }
 
-static void begin_block(const Launch &l, uint64_t number) {
+static void report_deadlock() {
+    // By line, not by address: a compiler may have made several calls of one.
+    std::map<std::pair<std::string, std::string>, std::vector<const Thread *>> groups;
+    for (const Thread &t : block.thread)
+        if (t.waits_at) groups[{source_line(t.wait_place), t.waits_at}].push_back(&t);
+    for (const auto &[key, waiting] : groups)
+        fault(waiting[0]->wait_place,
+              "deadlock: %zu of %u threads wait at %s, the first is %s; %u have exited", waiting.size(),
+              block.threads, key.second.c_str(), where(waiting[0]->rank, block.number).c_str(),
+              block.threads - block.alive);
+}
+
+/// False if its threads wait for each other for ever.
+static bool run_block(const Launch &l, uint64_t number) {
     block.number = number;
     block.index = unravel(number, l.grid);
     block.alive = block.threads;
@@ -78,23 +90,6 @@ static void begin_block(const Launch &l, uint64_t number) {
     poison_shared();
     tracer->block_begin();
     make_ready(ranks);
-}
-
-static void report_deadlock() {
-    // By line, not by address: a compiler may have made several calls of one.
-    std::map<std::pair<std::string, std::string>, std::vector<const Thread *>> groups;
-    for (const Thread &t : block.thread)
-        if (t.waits_at) groups[{source_line(t.wait_place), t.waits_at}].push_back(&t);
-    for (const auto &[key, waiting] : groups)
-        fault(waiting[0]->wait_place,
-              "deadlock: %zu of %u threads wait at %s, the first is %s; %u have exited", waiting.size(),
-              block.threads, key.second.c_str(), where(waiting[0]->rank, block.number).c_str(),
-              block.threads - block.alive);
-}
-
-/// False if its threads wait for each other for ever.
-static bool run_block(const Launch &l, uint64_t number) {
-    begin_block(l, number);
     while (block.alive && !ready.empty()) {
         if (schedule.order == CPU_RANDOM && random_number() % 4 == 0)
             std::swap(ready.back(), ready[random_number() % ready.size()]);
@@ -135,13 +130,13 @@ void preempt(bool may_spin) {
 }
 
 void run_grid(const Launch &l) {
-    uint64_t blocks = uint64_t(l.grid.x) * l.grid.y * l.grid.z, first = 0, step = 1;
+    uint64_t blocks = uint64_t(l.grid.x) * l.grid.y * l.grid.z, b = 0, step = 1;
     block.launch = &l;
     block.threads = l.block.x * l.block.y * l.block.z;
     random_state = schedule.seed * 0x9e3779b97f4a7c15u + 1;
-    if (schedule.order == CPU_REVERSE) first = step = blocks - 1;
+    if (schedule.order == CPU_REVERSE) b = step = blocks - 1;
     if (schedule.order == CPU_RANDOM) {
-        first = random_number() % blocks;
+        b = random_number() % blocks;
         // A step that shares no factor with their number visits each block once.
         do step = random_number() % blocks + 1;
         while (std::gcd(step, blocks) != 1);
@@ -154,7 +149,6 @@ void run_grid(const Launch &l) {
         block.thread[rank].context = make_fiber(rank, thread_body);
     }
     tracer->launch_begin();
-    uint64_t b = first;
     for (uint64_t i = 0; i < blocks && run_block(l, b); ++i) b = (b + step) % blocks; // below 2^63: both are
     tracer->launch_end();
     check_dynamic_shared(l.place);

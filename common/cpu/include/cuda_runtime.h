@@ -106,8 +106,8 @@ inline float __uint_as_float(unsigned u) { return __builtin_bit_cast(float, u); 
 inline long long clock64() { return 0; } // time means nothing here
 
 // ---- Typed forms of runtime calls ----
-template<class T> cudaError_t cudaMalloc(T **p, size_t size) {
-    return cudaMalloc(reinterpret_cast<void **>(p), size);
+template<class T> cudaError_t cudaMalloc(T **p, size_t n) {
+    return cudaMalloc(reinterpret_cast<void **>(p), n);
 }
 template<class T> cudaError_t cudaFuncSetAttribute(T *kernel, cudaFuncAttribute attr, int value) {
     return cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel), attr, value);

@@ -1,14 +1,11 @@
 /**
  * @file cuda_runtime_api.h
- * Stand-in for the CUDA header of this name, for C and C++: the part of the runtime that this
- * repository uses, with CUDA's names and values. Work is done when the call returns, whatever the
- * stream.
+ * Stand-in for the CUDA header of this name, for C and C++: the part of the runtime that this repository
+ * uses, with CUDA's names and values. Work is done when the call returns, whatever the stream.
  */
 #pragma once
 #include <stddef.h>
 #include "vector_types.h"
-
-#define CUDART_VERSION 12000
 
 #ifdef __cplusplus
 #define CPU_DEFAULT(value) = value
@@ -66,6 +63,8 @@ cudaError_t cudaSetDevice(int device);
 cudaError_t cudaGetDevice(int *device);
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int device);
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device);
+cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr, int value);
+cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const void *kernel);
 cudaError_t cudaDeviceSynchronize(void);
 cudaError_t cudaMemGetInfo(size_t *available, size_t *total);
 
@@ -86,9 +85,6 @@ cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream CPU_DEFAULT(0));
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end);
-
-cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr, int value);
-cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const void *kernel);
 
 #ifdef __cplusplus
 }

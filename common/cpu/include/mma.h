@@ -10,8 +10,7 @@
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
 
-namespace nvcuda {
-namespace wmma {
+namespace nvcuda::wmma {
 struct matrix_a;
 struct matrix_b;
 struct accumulator;
@@ -79,5 +78,4 @@ __forceinline__ void mma_sync(fragment_c<K> &d, const fragment<matrix_a, 16, 16,
                               const fragment<matrix_b, 16, 16, K, T, LayoutB> &b, const fragment_c<K> &c) {
     detail::multiply(d.x, a.x, b.x, c.x);
 }
-} // namespace wmma
-} // namespace nvcuda
+} // namespace nvcuda::wmma
