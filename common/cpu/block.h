@@ -110,8 +110,7 @@ std::string where(unsigned rank, uint64_t block); ///< "thread (1,0,0) of block 
 /// Waits for every live lane of `mask` to call with the same `what`; then `work`, unless null, ran once.
 void warp_meet(Place place, const char *what, unsigned mask, Meeting::Work work, void *mine,
                bool orders_memory = false);
-void release_barrier_if_complete();
-void release_meetings_if_complete(unsigned warp);
+void exit_thread(); ///< of whom the others no longer wait for
 void check_copies_at_exit();
 
 // ---- memory.cpp ----

@@ -11,8 +11,7 @@
 #include "include/cuda_runtime_api.h"
 
 namespace cpu {
-constexpr unsigned warp_size = 32;
-constexpr unsigned max_threads = 1024;
+constexpr unsigned warp_size = 32, max_threads = 1024;
 constexpr size_t shared_default = 48 * 1024; ///< shared memory of a block without opting in
 constexpr size_t shared_optin = 227 * 1024;  ///< with cudaFuncSetAttribute()
 

@@ -7,7 +7,7 @@
 
 namespace cpu {
 // ---- Block barriers ----
-void release_barrier_if_complete() {
+static void release_barrier_if_complete() {
     if (block.at_barrier.empty() || block.at_barrier.size() < block.alive) return;
     std::vector<unsigned> ranks;
     ranks.swap(block.at_barrier);
@@ -51,7 +51,11 @@ static bool finish_if_complete(unsigned warp, size_t which) {
     return true;
 }
 
-void release_meetings_if_complete(unsigned warp) {
+void exit_thread() {
+    unsigned warp = self->rank / warp_size;
+    --block.alive;
+    block.live[warp] &= ~(1u << lane());
+    release_barrier_if_complete(); // barriers do not wait for threads that have exited
     for (size_t i = 0; i < block.meetings[warp].size();)
         if (!finish_if_complete(warp, i)) ++i;
 }

@@ -137,19 +137,17 @@ inline bool ordered(const Clock &t, Mark m, bool shared) {
     return at != t.told.known->end() && m.clock <= (*at->second)[m.thread];
 }
 
-bool in_one_warp(Mark a, Mark b) {
-    return a.block == b.block && a.thread / warp_size == b.thread / warp_size;
-}
+bool same_warp(Mark a, Mark b) { return a.block == b.block && a.thread / warp_size == b.thread / warp_size; }
 
 void race(Kind kind, Mark here, Mark there, const void *p) {
     Race race = {there.block != this_block ? BLOCKS : kind, here, there, p};
     auto [at, fresh] = races.insert({{race.kind, uint32_t(here.place), uint32_t(there.place)}, race});
-    if (!fresh && in_one_warp(at->second.here, at->second.there) && !in_one_warp(here, there))
+    if (!fresh && same_warp(at->second.here, at->second.there) && !same_warp(here, there))
         at->second = race; // says more
 }
 
 /// Lanes of a warp may write to one address by one instruction: CUDA promises that one of them wins.
-bool one_instruction(Mark a, Mark b) { return a.place == b.place && a.how == plain && in_one_warp(a, b); }
+bool one_instruction(Mark a, Mark b) { return a.place == b.place && a.how == plain && same_warp(a, b); }
 
 inline void check(const Clock &t, Cell &cell, Mark now, bool write, bool shared, const char *p) {
     auto unordered = [&](Mark m) { return m.clock && !(now.atomic && m.atomic) && !ordered(t, m, shared); };
@@ -179,7 +177,7 @@ inline void check(const Clock &t, Cell &cell, Mark now, bool write, bool shared,
                 return;
             }
         // Of reads that nothing orders two are kept, rather of two warps.
-        if (!now.atomic && in_one_warp(cell.read[0], cell.read[1])) cell.read[1] = now;
+        if (!now.atomic && same_warp(cell.read[0], cell.read[1])) cell.read[1] = now;
     }
 }
 
@@ -241,7 +239,7 @@ std::string line_of(Mark m) { return source_line(place_in_program(m.place)); }
 void report(const Race &r) {
     const char *mend = texts[r.kind][1];
     if (!mend)
-        mend = in_one_warp(r.here, r.there)
+        mend = same_warp(r.here, r.there)
                    ? "__syncwarp() or __syncthreads() between them; a shuffle or mma_sync orders no memory"
                    : "__syncthreads() between them";
     fault_at(line_of(r.here), "race in " + memory_name(r.address) + ": " + texts[r.kind][0] + " " +

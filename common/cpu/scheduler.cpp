@@ -48,10 +48,7 @@ static Fiber thread_body(Fiber &&from) {
     while (block.launch) {
         block.launch->run(block.launch->arguments);
         check_copies_at_exit();
-        --block.alive;
-        block.live[self->rank / warp_size] &= ~(1u << lane());
-        release_barrier_if_complete(); // barriers do not wait for threads that have exited
-        release_meetings_if_complete(self->rank / warp_size);
+        exit_thread();
         leave();
     }
     return std::move(scheduler);
