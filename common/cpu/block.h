@@ -97,7 +97,7 @@ extern Tracer *tracer, plain_tracer; ///< the latter, which follows nothing, is 
 extern cpu_schedule schedule;
 unsigned random_number();
 void make_ready(const std::vector<unsigned> &ranks);
-/// Lets the scheduler choose who runs next, until somebody has called make_ready() on the running thread.
+/// Lets the scheduler choose who runs next; returns when somebody has made the running thread ready again.
 void leave();
 void let_others_run(); ///< and the running thread when all of them have to wait
 /// Under a random order, lets others run now and then; `may_spin`: under any order, sometimes.

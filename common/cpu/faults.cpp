@@ -74,7 +74,7 @@ void look_up_lines(const std::vector<Place> &places) {
         const char *colon = strrchr(text, ':');
         if (strncmp(text, "0x", 2) == 0) // -a: the address, ahead of its lines
             asked.pop_front();
-        else if (Line *line = asked.front(); colon && !line->in_kernel && !strchr(text, '?')) {
+        else if (Line *line = asked.front(); line && colon && !line->in_kernel && !strchr(text, '?')) {
             static const std::string file = __FILE__, folder = file.substr(0, file.rfind('/') + 1);
             std::filesystem::path path(text, colon);
             // Some compilers name the rewritten copy, kernel.cu.cpp, whose lines are the same.
@@ -105,7 +105,8 @@ std::string source_text(Place place) {
     return text;
 }
 
-static uintptr_t load_address() { return _r_debug.r_map->l_addr; } // the first object is the program
+/// The first object is the program.
+static uintptr_t load_address() { return _r_debug.r_map ? _r_debug.r_map->l_addr : 0; }
 uintptr_t offset_in_program(const void *address) {
     uintptr_t a = uintptr_t(address);
     return a >= load_address() && a < uintptr_t(_end) ? a - load_address() : outside;
