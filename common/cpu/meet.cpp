@@ -21,8 +21,8 @@ static unsigned block_barrier(Place place, const char *what, bool vote = false) 
     preempt();
     if (block.at_barrier.empty()) block.barrier_place = place;
     // Compilers duplicate calls: one line is one barrier. Without the binutils no line is known.
-    if (place != block.barrier_place && source_line(place) != source_line(block.barrier_place) &&
-        has_line(place))
+    if (place != block.barrier_place && has_line(place) &&
+        source_line(place) != source_line(block.barrier_place))
         fault(place, "divergent barrier: others of the block wait at %s",
               source_line(block.barrier_place).c_str());
     block.at_barrier.push_back(self->rank);

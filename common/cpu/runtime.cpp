@@ -122,6 +122,10 @@ cudaError_t cudaMemGetInfo(size_t *available, size_t *total) {
     std::string key;
     for (size_t kilobytes; meminfo >> key >> kilobytes; meminfo.ignore(80, '\n'))
         if (key == "MemAvailable:") *available = kilobytes * 1024;
+    size_t limit, used; // a container may allow less than the machine has
+    if (std::ifstream("/sys/fs/cgroup/memory.max") >> limit &&
+        std::ifstream("/sys/fs/cgroup/memory.current") >> used)
+        *available = std::min(*available, limit - std::min(limit, used));
     return call();
 }
 cudaError_t cudaMalloc(void **pointer, size_t size) {

@@ -16,11 +16,6 @@ const cpu_schedule cpu_schedules[] = {
 };
 
 void cpu_schedule_set(const cpu_schedule *s) { cpu::schedule = *s; }
-int cpu_schedule_set_by_name(const char *name) {
-    for (const cpu_schedule *s = cpu_schedules; s->name; ++s)
-        if (strcmp(s->name, name) == 0) return cpu_schedule_set(s), 0;
-    return -1;
-}
 
 int cpu_is_checked(void) { return cpu::tracer != &cpu::plain_tracer; }
 void cpu_counters_reset(void) { cpu::tracer->forget_counters(); }
