@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "shapes.h"
 
@@ -23,6 +24,16 @@
     while (0)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/** What follows the first byte of an input that is not empty, as a text to be freed; the first byte gives the kind. */
+static inline char *text_and_kind(const uint8_t *data, size_t size, enum shape_kind *kind) {
+    char *text = (char *)malloc(size);
+    REQUIRE(text != NULL);
+    memcpy(text, data + 1, size - 1);
+    text[size - 1] = '\0';
+    *kind = data[0] % 2 == 0 ? SHAPE_GEMM : SHAPE_VECTOR;
+    return text;
+}
 
 /** A size that was accepted is one that the programs can work on. */
 static inline void require_size(enum shape_kind kind, const struct shape *s) {

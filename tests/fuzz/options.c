@@ -1,8 +1,4 @@
 /* The command line of a step: one argument a line, the first byte says whether of a GEMM or of a vector. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "fuzz.h"
 #include "options.h"
 
@@ -14,11 +10,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     int argc = 1;
     if (size == 0)
         return 0;
-    enum shape_kind kind = data[0] % 2 == 0 ? SHAPE_GEMM : SHAPE_VECTOR;
-    char *text = malloc(size);
-    REQUIRE(text != NULL);
-    memcpy(text, data + 1, size - 1);
-    text[size - 1] = '\0';
+    enum shape_kind kind;
+    char *text = text_and_kind(data, size, &kind);
     for (char *line = text; line != NULL && argc <= ARGUMENTS;) {
         argv[argc++] = line;
         if ((line = strchr(line, '\n')) != NULL)

@@ -1,8 +1,4 @@
 /* The reader of shapes.txt: the first line is what is looked for, the rest the file. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -10,12 +6,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char error[256];
     if (size == 0)
         return 0;
-    enum shape_kind kind = data[0] % 2 == 0 ? SHAPE_GEMM : SHAPE_VECTOR;
-    char *what = malloc(size);
-    REQUIRE(what != NULL);
-    memcpy(what, data + 1, size - 1);
-    what[size - 1] = '\0';
-    char *text = strchr(what, '\n');
+    enum shape_kind kind;
+    char *what = text_and_kind(data, size, &kind), *text = strchr(what, '\n');
     if (text != NULL)
         *text++ = '\0';
     memset(error, 'x', sizeof error);
