@@ -2,7 +2,7 @@
  * @file faults.cpp
  * Faults and their source lines (by addr2line of the binutils), and the worker thread that runs
  * kernels. When one crashes or never ends, its line is reported and the process exits with status 1,
- * for its threads cannot be resumed.
+ * for its threads cannot be resumed; so it is when the host's code crashes.
  */
 #include "block.h"
 #include <chrono>
@@ -52,7 +52,7 @@ std::map<Place, Line> known_lines;
 
 bool is_ours(const std::string &line) {
     static const std::string file = __FILE__, folder = file.substr(0, file.rfind('/') + 1);
-    return line.compare(0, folder.size(), folder) == 0;
+    return line.compare(0, folder.size(), folder) == 0 || line.find("/include/c++/") != line.npos;
 }
 
 const Line &known_line(Place place) {
@@ -146,14 +146,16 @@ bool worker_runs;
 double timeout_seconds = 60;
 
 void on_signal(int signal, siginfo_t *info, void *context_of_signal) {
-    if (!worker_runs || !pthread_equal(pthread_self(), worker)) {
-        std::signal(signal, SIG_DFL); // not a kernel's: crash as ever
+    static bool again;
+    if (again) { // in here, or in what another thread does meanwhile
+        std::signal(signal, SIG_DFL);
         return;
     }
-    worker_runs = false; // a crash in here is not a kernel's either
+    again = true;
+    const bool in_kernel = worker_runs && pthread_equal(pthread_self(), worker);
     auto *context = static_cast<const ucontext_t *>(context_of_signal);
     const char *access = "access";
-    void *frames[11] = {};
+    void *frames[25] = {};
 #if defined(__x86_64__) // the instruction that was interrupted, and what it did
     frames[0] = reinterpret_cast<char *>(context->uc_mcontext.gregs[REG_RIP]) + 1;
     access = context->uc_mcontext.gregs[REG_ERR] & 2 ? "write" : "read";
@@ -162,13 +164,19 @@ void on_signal(int signal, siginfo_t *info, void *context_of_signal) {
 #else
     (void)context;
 #endif
-    int depth = 1 + backtrace(frames + 1, 10), i = 0;
+    int depth = 1 + backtrace(frames + 1, 24), i = 0;
     while (i < depth - 1 && !known_line(static_cast<const char *>(frames[i]) - 1).in_kernel)
         ++i; // the first that is in a kernel rather than in the device itself
     if (i == depth - 1)
         i = 0;
     char what[200];
-    if (info->si_code == SI_TKILL)
+    if (signal == SIGXCPU)
+        snprintf(what, sizeof what, "still running when its time was up");
+    else if (signal == SIGILL)
+        snprintf(what, sizeof what, "what the compiler knew to be wrong, such as a division by a constant zero");
+    else if (signal == SIGABRT)
+        snprintf(what, sizeof what, "abort(), which a failed assert() or an exception calls");
+    else if (info->si_code == SI_TKILL)
         snprintf(what, sizeof what, "still running after %g s (CPU_DEVICE_TIMEOUT)", timeout_seconds);
     else if (signal == SIGFPE)
         snprintf(what, sizeof what, "integer division by zero");
@@ -178,8 +186,9 @@ void on_signal(int signal, siginfo_t *info, void *context_of_signal) {
         snprintf(what, sizeof what, "stack overflow: too much local memory or too deep a recursion");
     else
         snprintf(what, sizeof what, "%s %s", access, describe_address(info->si_addr, 1).c_str());
-    fault(static_cast<const char *>(frames[i]) - 1, "%s", what);
-    tracer->launch_end(); // the races that may have led to it
+    fault(static_cast<const char *>(frames[i]) - 1, in_kernel ? "%s" : "host code: %s", what);
+    if (in_kernel)
+        tracer->launch_end(); // the races that may have led to it
     fflush(stdout);
     _exit(1);
 }
@@ -196,9 +205,10 @@ void watch_signals() {
     struct sigaction action = {};
     action.sa_sigaction = on_signal;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    for (int signal : {SIGSEGV, SIGBUS, SIGFPE})
+    for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU})
         sigaction(signal, &action, nullptr);
 }
+const bool watched = (watch_signals(), true); // for the host code of a kernel.cu
 } // namespace
 
 void run_on_worker(void (*work)(const Launch &), const Launch &launch) {
