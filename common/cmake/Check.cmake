@@ -1,8 +1,9 @@
-# build/check (common/check.py) and build/start (common/start.py), which need Python, and what they must know of the
+# build/check (common/student/check.py) and build/start (common/student/start.py), which need Python, and what they must know of the
 # build: build/generated/check.json. A list is a text with semicolons there.
 find_package(Python3 3.10 COMPONENTS Interpreter)
-if(NOT Python3_FOUND)
-  message(STATUS "build/check, build/start: left out (Python 3.10 is needed)")
+get_property(multi GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
+if(NOT Python3_FOUND OR multi)
+  message(STATUS "build/check, build/start: left out (they need Python 3.10, and a generator of one configuration)")
   return()
 endif()
 
@@ -67,7 +68,7 @@ file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/generated/check.json CONTENT "{
 ")
 foreach(tool IN ITEMS check start)
   file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/${tool} CONTENT "#!/bin/sh
-exec \"${Python3_EXECUTABLE}\" -B \"${CMAKE_SOURCE_DIR}/common/${tool}.py\" \\
+exec \"${Python3_EXECUTABLE}\" -B \"${CMAKE_SOURCE_DIR}/common/student/${tool}.py\" \\
     --settings \"${CMAKE_BINARY_DIR}/generated/check.json\" --program \"$0\" \"$@\"
 " FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 endforeach()
