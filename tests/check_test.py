@@ -152,11 +152,11 @@ def test_crash():
     def case(kind, mark, *edits, more=(), step="06_wmma_db"):
         name = edited("x.cu", *edits, step=step)
         return expect(1, [f"x.cu: {kind}", at(name, mark) if mark else "", "Repeat just this: .*check .* x.cu --", "Read: ", *more],
-                      CHECK, step, name, "--timeout", "3")
+                      CHECK, step, name, "--timeout", "2")
 
     name = edited("x.cu", (KERNEL, KERNEL + "    for (volatile int i = 0; i >= 0; i = 1); // for ever\n"))
-    expect(1, ["an endless loop\n", at(name, "for ever") + "still running after 3 s", "which loop around this line does not end",
-               "This was at M = 35, N = 79, K = 19", "--timeout 3"], CHECK, "06", name, "--timeout", "3")
+    expect(1, ["an endless loop\n", at(name, "for ever") + "still running after 2 s", "which loop around this line does not end",
+               "This was at M = 35, N = 79, K = 19", "--timeout 2"], CHECK, "06", name, "--timeout", "2")
     case("an endless loop in host code", "for ever", (HOST, "    while (M > 0); // for ever\n" + HOST))
     case("an endless loop in host code", "for ever", ("#include <mma.h>", "#include <unistd.h>\n#include <mma.h>"),
          (HOST, "    while (M > 0) usleep(100); // for ever\n" + HOST))
@@ -190,11 +190,24 @@ def test_compare():
                        ("../docs/solutions/06_three_slabs", "More groups of copies are in flight while your kernel computes: 2, 06_wmma_db 1")]:
         patched(os.path.join(SOURCE, "tests", name + ".diff"), "x.cu")
         expect(0, ["right", says], CHECK, "06", "x.cu")
+    run(START, "05", "--to", FOLDER)
+    expect(1, ["wrong values", "integers only once they are rounded to TF32"], CHECK, "05", "05_wmma.cu")
+    run(START, "08", "--to", FOLDER)
+    expect(0, ["as the baseline in everything: as if nothing", "237 bytes .* is the copy asynchronous"], CHECK, "08", "08_reduction_async.cu")
     # Only the path for rows that start anywhere still is the old one.
     old = read("steps/05_wmma/kernel.cu")
     line = next(l for l in old.splitlines() if "tile[r * pitch + c] = in ?" in l)
     copy = re.search(r" *__pipeline_memcpy_async\(&tile\[r \* pitch \+ c\], in \?.*?;", read("steps/06_wmma_db/kernel.cu"), re.S)[0]
     expect(0, r"At M = 33, N = 40, K = 129, rows padded by 1: .*is the copy asynchronous", CHECK, "06", edited("x.cu", (copy, line)))
+
+
+def test_solutions():
+    """Every solution of an exercise is a right kernel of its step, and not the step itself."""
+    for diff in sorted(glob.glob(os.path.join(SOURCE, "docs/solutions/*.diff"))):
+        step = patched(diff, "x.cu")["Step"]
+        said = expect(0, ["x.cu: right"], CHECK, step, "x.cu")
+        if f"counts the same as {step} in everything" in said:
+            bad.append(f"{diff}: nothing differs")
 
 
 def test_repeat():

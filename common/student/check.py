@@ -391,7 +391,7 @@ class Check:
             (yours, _), (steps, bases) = mine.result(), theirs.result()
             if not yours or not steps:
                 return  # the kernel or the step's program was changed meanwhile
-            differs = words.remarks(self.name, yours, steps)
+            differs = words.remarks(self.name, yours, steps, bases)
             if not verdict.counters:
                 verdict.counters = {name: (yours[name], steps[name], bases.get(name)) for name in yours if "bytes of" not in name}
                 found = differs
