@@ -16,6 +16,7 @@ import time
 
 BUILD, GROUP = os.path.abspath(sys.argv[1]), sys.argv[2]
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+SETTINGS = os.path.join(BUILD, "generated", "check.json")
 CHECK, START = os.path.join(BUILD, "check"), os.path.join(BUILD, "start")
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SOURCE, "common", "student"))
@@ -82,7 +83,7 @@ def patched(diff, name):
     with open(diff, encoding="utf-8") as file:
         header = dict(re.match(r"(\w+): (.*)", line).groups() for line in file.read().split("\n\n")[0].splitlines())
     path = os.path.join(FOLDER, name)
-    subprocess.run(["cmake", f"-DORIGINAL={SOURCE}/steps/{header['Step']}/kernel.cu", f"-DDIFF={diff}", f"-DOUT={path}",
+    subprocess.run([check.Build(SETTINGS).cmake, f"-DORIGINAL={SOURCE}/steps/{header['Step']}/kernel.cu", f"-DDIFF={diff}", f"-DOUT={path}",
                     "-P", f"{SOURCE}/tests/apply_diff.cmake"], check=True)
     assert not os.path.exists(path + ".stale"), diff
     return header
@@ -151,12 +152,12 @@ def test_crash():
 
     def case(kind, mark, *edits, more=(), step="06_wmma_db"):
         name = edited("x.cu", *edits, step=step)
-        return expect(1, [f"x.cu: {kind}", at(name, mark) if mark else "", "Repeat just this: .*check .* x.cu --", "Read: ", *more],
+        return expect(1, [f"x.cu: {kind}", at(name, mark) if mark else "", "Repeat just this: .*check'? .* x.cu --", "Read: ", *more],
                       CHECK, step, name, "--timeout", "2")
 
     name = edited("x.cu", (KERNEL, KERNEL + "    for (volatile int i = 0; i >= 0; i = 1); // for ever\n"))
     expect(1, ["an endless loop\n", at(name, "for ever") + "still running after 2 s", "which loop around this line does not end",
-               "This was at M = 35, N = 79, K = 19", "--timeout 2"], CHECK, "06", name, "--timeout", "2")
+               "This was at M = ", "--timeout 2"], CHECK, "06", name, "--timeout", "2")
     case("an endless loop in host code", "for ever", (HOST, "    while (M > 0); // for ever\n" + HOST))
     case("an endless loop in host code", "for ever", ("#include <mma.h>", "#include <unistd.h>\n#include <mma.h>"),
          (HOST, "    while (M > 0) usleep(100); // for ever\n" + HOST))
@@ -164,9 +165,9 @@ def test_crash():
     case("a stray access", "stray", (KERNEL, KERNEL + "    C[-100000 + (int)threadIdx.x] = 1; // stray\n"))
     case("a stack overflow", "", (KERNEL, KERNEL + "    volatile float big[100000];\n    big[threadIdx.x] = 1;\n"))
     case("a division by zero\n", "% (K - K)", (KERNEL, KERNEL + "    volatile int zero = 0;\n    C[0] = 5 % zero; // % (K - K)\n"))
-    case("a null pointer in host code", "hosted", (HOST, "    if (M == 72) *(volatile int *)nullptr = 1; // hosted\n" + HOST),
-         more=["at M = 72, N = 48, K = 80"])
-    case("a failed assertion in host code", "throw", (HOST, "    if (M == 72) throw 5;\n" + HOST))
+    case("a null pointer in host code", "hosted", (HOST, "    if (M == 35) *(volatile int *)nullptr = 1; // hosted\n" + HOST),
+         more=["at M = 35, N = 79, K = 19"])
+    case("a failed assertion in host code", "throw", (HOST, "    if (M == 35) throw 5;\n" + HOST))
     case("an early end", "", ("#include <mma.h>", "#include <stdlib.h>\n#include <mma.h>"), (HOST, "    exit(0);\n" + HOST))
     case("a call that failed", "", ("<<<blocks, THREADS,", "<<<blocks, 2048,"), more=["cudaErrorInvalidValue"])
     case("a barrier that not all threads of the block reach", "__syncthreads(); // odd",
@@ -256,9 +257,13 @@ def test_traces():
             process.wait(30)
             if process.returncode not in (128 + number, -number) or os.listdir(TEMPORARY):
                 bad.append(f"signal {number} after {seconds} s: status {process.returncode}, left {os.listdir(TEMPORARY)}")
-    left = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout.count(TEMPORARY)
-    if left:
-        bad.append(f"{left} processes still run")
+    for name in glob.glob("/proc/[0-9]*/cmdline"):
+        try:
+            with open(name, "rb") as file:
+                if TEMPORARY.encode() in file.read():
+                    bad.append(f"{name} still runs")
+        except OSError:
+            pass  # it has ended
     after = newest(*roots)
     bad.extend(f"{path} was written" for path in sorted(set(before) ^ set(after) | {p for p in before if before[p] != after.get(p)}))
     os.chmod(os.path.join(FOLDER, "in"), 0o755)
@@ -306,7 +311,7 @@ def test_start():
         if step.startswith("01"):
             expect(2, "STEP 01_naive: not allowed; it builds on no other", START, step, "--to", "to")
             continue
-        said = expect(0, [f"^to/{step}.cu: ", f"check {step} to/{step}.cu"], START, step[:2], "--to", "to")
+        said = expect(0, [f"^to/{step}.cu: ", f"check'? {step} to/{step}.cu"], START, step[:2], "--to", "to")
         base = re.search(r": (steps/\S+), to be", said)[1]
         with open(os.path.join(FOLDER, "to", f"{step}.cu"), encoding="utf-8") as file:
             task, _, rest = file.read().partition("\n\n")
@@ -324,8 +329,7 @@ def test_start():
     expect(2, "name a folder that can be written", START, "06", "--to", "to/07_fp32_db.cu/below")
     expect(2, "STEP none: no such step", START, "none")
     expect(0, "exit status: 0 the file is there", START, "--help")
-    ignored = subprocess.run(["git", "-C", SOURCE, "check-ignore", "mine/06_wmma_db.cu"], capture_output=True)
-    if ignored.returncode == 1:
+    if "/mine/" not in read(".gitignore").splitlines():
         bad.append("git does not ignore mine/")
 
 
@@ -369,7 +373,7 @@ def test_gpu():
     row = "yours,06_wmma_db,Made-up GPU,{},1,1,1,tf32,,verified,1e-7,{},,\n"
     timed = row.format("book", "TFLOP/s,80,79,81,9,5,cold,20,15,,0.8")
     options = check.parse(["06", right, "--gpu"])
-    build = check.Build(os.path.join(BUILD, "generated", "check.json"))
+    build = check.Build(SETTINGS)
     build.command = lambda target, ending: (["true"], FOLDER)
     build.steps["06_wmma_db"].update(missing="", objects={"gpu": []})
     one = check.Check(build, Runner(), None, options, "06_wmma_db", right)
@@ -438,16 +442,12 @@ def test_traps(step):
             bad.append(f"{name}: {row['verdict']} at '{row['size']}', repeat '{row['repeat']}'")
         if slug in kinds and not re.fullmatch(kinds[slug], row["failure"]):
             bad.append(f"{name}: {row['failure']}, wanted {kinds[slug]}")
-        if "Race" in header and check_flavour():  # one of the lines that race is named
+        if "Race" in header:  # one of the lines that race is named
             texts = re.findall(r"\{([^}]*)\}", header["Race"])
             with open(os.path.join(FOLDER, name), encoding="utf-8") as file:
                 lines = file.read().splitlines()
             if not any(text in lines[int(n) - 1] for n in row["lines"].split() for text in texts):
                 bad.append(f"{name}: names the lines {row['lines']}, none of which holds one of {texts}")
-
-
-def check_flavour():
-    return check.Build(os.path.join(BUILD, "generated", "check.json")).checked
 
 
 if __name__ == "__main__":

@@ -1,11 +1,14 @@
 # build/check (common/student/check.py) and build/start (common/student/start.py), which need Python, and what they must know of the
-# build: build/generated/check.json. A list is a text with semicolons there.
+# build: build/generated/check.json. A list is a text with semicolons there. OVERLAP_CHECK: whether they are made.
+set(OVERLAP_CHECK FALSE)
 find_package(Python3 3.10 COMPONENTS Interpreter)
 get_property(multi GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
 if(NOT Python3_FOUND OR multi)
   message(STATUS "build/check, build/start: left out (they need Python 3.10, and a generator of one configuration)")
   return()
 endif()
+
+set(OVERLAP_CHECK TRUE)
 
 set(flavours cpu)
 if(CPU_DEVICE_CHECKED)
