@@ -18,6 +18,6 @@ if(CPU_DEVICE_CHECKED)
   endforeach()
 endif()
 foreach(group IN LISTS groups)
-  overlap_test(check.${group} cpu 300 ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/check_test.py ${CMAKE_BINARY_DIR} ${group})
-  set_tests_properties(check.${group} PROPERTIES PROCESSORS 2)
+  overlap_test(check.${group} cpu 300 ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/check_test.py
+               ${CMAKE_BINARY_DIR} ${group})
 endforeach()

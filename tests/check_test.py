@@ -30,8 +30,14 @@ bad = []
 
 def run(*command, **more):
     environment = dict(os.environ, TMPDIR=TEMPORARY, **more.pop("env", {}))
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
-                          cwd=FOLDER, env=environment, **more)
+    done = subprocess.run(command,
+                          stdin=subprocess.DEVNULL,
+                          capture_output=True,
+                          text=True,
+                          errors="replace",
+                          cwd=FOLDER,
+                          env=environment,
+                          **more)
     left = os.listdir(TEMPORARY)
     if left:
         bad.append(f"{command}: left {left} in the temporary folder")
@@ -83,8 +89,11 @@ def patched(diff, name):
     with open(diff, encoding="utf-8") as file:
         header = dict(re.match(r"(\w+): (.*)", line).groups() for line in file.read().split("\n\n")[0].splitlines())
     path = os.path.join(FOLDER, name)
-    subprocess.run([check.Build(SETTINGS).cmake, f"-DORIGINAL={SOURCE}/steps/{header['Step']}/kernel.cu", f"-DDIFF={diff}", f"-DOUT={path}",
-                    "-P", f"{SOURCE}/tests/apply_diff.cmake"], check=True)
+    subprocess.run([
+        check.Build(SETTINGS).cmake, f"-DORIGINAL={SOURCE}/steps/{header['Step']}/kernel.cu", f"-DDIFF={diff}",
+        f"-DOUT={path}", "-P", f"{SOURCE}/tests/apply_diff.cmake"
+    ],
+                   check=True)
     assert not os.path.exists(path + ".stale"), diff
     return header
 
@@ -118,7 +127,10 @@ def test_usage():
             pages.add(f"docs/steps/{step}.md#{words.section(read('steps/steps.list').split(step)[1].split()[0])}")
     for page in pages - {"{step}"}:
         path, _, anchor = page.partition("#")
-        titles = {re.sub(r"[^\w\- ]", "", t).strip().lower().replace(" ", "-") for t in re.findall(r"^#+ (.*)$", read(path), re.M)}
+        titles = {
+            re.sub(r"[^\w\- ]", "", t).strip().lower().replace(" ", "-")
+            for t in re.findall(r"^#+ (.*)$", read(path), re.M)
+        }
         if anchor and anchor not in titles:
             bad.append(f"{page}: no such section")
 
@@ -126,8 +138,10 @@ def test_usage():
 def test_compile():
     expect(1, ["x.cu: compiler errors", r"x.cu:\d+:\d+: error: .*load_slap"], CHECK, "06",
            edited("x.cu", ("static __device__ void load_slab(", "static __device__ void load_slap(")))
-    expect(1, ["empty.cu: no entry symbol", r"empty.cu is empty: it must define gemm\(\) with the parameters that common/gemm.h"],
-           CHECK, "06", write("empty.cu", ""))
+    expect(1, [
+        "empty.cu: no entry symbol",
+        r"empty.cu is empty: it must define gemm\(\) with the parameters that common/gemm.h"
+    ], CHECK, "06", write("empty.cu", ""))
     expect(1, r"x.cu does not define gemm\(\)", CHECK, "06", edited("x.cu", step="09_scan_async"))
     expect(1, r"x.cu does not define scan_workspace\(\) with the parameters that common/scan.h declares", CHECK, "9",
            edited("x.cu", ("scan_workspace(", "scan_space("), step="09_scan_async"))
@@ -137,8 +151,10 @@ def test_compile():
            edited("x.cu", ("cudaError_t gemm(", "int main() {}\ncudaError_t gemm(")))
     # What stands beside the file can be included, wherever it is; the name may be any.
     write("a b/help me.h", "enum { DEPTH = 16 };\n")
-    said = expect(0, "a b/it's.cu: right", CHECK, "06", edited("a b/it's.cu", ("#include <mma.h>", '#include "help me.h"\n#include <mma.h>'),
-                                                               ("BK = 16,", "BK = DEPTH,")))
+    said = expect(
+        0, "a b/it's.cu: right", CHECK, "06",
+        edited("a b/it's.cu", ("#include <mma.h>", '#include "help me.h"\n#include <mma.h>'),
+               ("BK = 16,", "BK = DEPTH,")))
     if "warns" in said:
         bad.append("a warning where there is none")
     said = expect(0, ["The compiler warns:", r"x.cu:\d+:\d+: warning: unused variable .unused"], CHECK, "06",
@@ -150,56 +166,72 @@ def test_crash():
     def at(name, text):
         return rf"{name}:{line_of(name, text)}: "
 
-    def case(kind, mark, *edits, more=(), step="06_wmma_db"):
-        name = edited("x.cu", *edits, step=step)
-        return expect(1, [f"x.cu: {kind}", at(name, mark) if mark else "", "Repeat just this: .*check'? .* x.cu --", "Read: ", *more],
-                      CHECK, step, name, "--timeout", "2")
+    def case(kind, mark, *edits, more=(), seconds=5):
+        name = edited("x.cu", *edits)
+        line = at(name, mark) if mark else ""
+        return expect(1, [f"x.cu: {kind}", line, "Repeat just this: .*check'? .* x.cu --", "Read: ", *more], CHECK, "06",
+                      name, "--timeout", str(seconds))
 
-    name = edited("x.cu", (KERNEL, KERNEL + "    for (volatile int i = 0; i >= 0; i = 1); // for ever\n"))
-    expect(1, ["an endless loop\n", at(name, "for ever") + "still running after 2 s", "which loop around this line does not end",
-               "This was at M = ", "--timeout 2"], CHECK, "06", name, "--timeout", "2")
-    case("an endless loop in host code", "for ever", (HOST, "    while (M > 0); // for ever\n" + HOST))
+    told = ["which loop around this line does not end", "This was at M = ", "--timeout 1"]
+    case("an endless loop\n", "for ever", (KERNEL, KERNEL + "    for (volatile int i = 0; i >= 0; i = 1); // for ever\n"),
+         more=["still running after 1 s", *told], seconds=1)
+    case("an endless loop in host code", "for ever", (HOST, "    while (M > 0); // for ever\n" + HOST), more=told, seconds=1)
     case("an endless loop in host code", "for ever", ("#include <mma.h>", "#include <unistd.h>\n#include <mma.h>"),
-         (HOST, "    while (M > 0) usleep(100); // for ever\n" + HOST))
-    case("a null pointer", "nullptr_t", (KERNEL, KERNEL + "    *(volatile float *)nullptr = 1; // nullptr_t\n"))
+         (HOST, "    while (M > 0) usleep(100); // for ever\n" + HOST), more=told, seconds=1)
+    case("a null pointer", "nullptr", (KERNEL, KERNEL + "    *(volatile float *)nullptr = 1;\n"))
     case("a stray access", "stray", (KERNEL, KERNEL + "    C[-100000 + (int)threadIdx.x] = 1; // stray\n"))
     case("a stack overflow", "", (KERNEL, KERNEL + "    volatile float big[100000];\n    big[threadIdx.x] = 1;\n"))
-    case("a division by zero\n", "% (K - K)", (KERNEL, KERNEL + "    volatile int zero = 0;\n    C[0] = 5 % zero; // % (K - K)\n"))
-    case("a null pointer in host code", "hosted", (HOST, "    if (M == 35) *(volatile int *)nullptr = 1; // hosted\n" + HOST),
+    case("a division by zero\n", "5 % zero", (KERNEL, KERNEL + "    volatile int zero = 0;\n    C[0] = 5 % zero;\n"))
+    case("a null pointer in host code",
+         "hosted", (HOST, "    if (M == 35) *(volatile int *)nullptr = 1; // hosted\n" + HOST),
          more=["at M = 35, N = 79, K = 19"])
     case("a failed assertion in host code", "throw", (HOST, "    if (M == 35) throw 5;\n" + HOST))
-    case("an early end", "", ("#include <mma.h>", "#include <stdlib.h>\n#include <mma.h>"), (HOST, "    exit(0);\n" + HOST))
+    case("an early end", "", ("#include <mma.h>", "#include <stdlib.h>\n#include <mma.h>"),
+         (HOST, "    exit(0);\n" + HOST))
     case("a call that failed", "", ("<<<blocks, THREADS,", "<<<blocks, 2048,"), more=["cudaErrorInvalidValue"])
-    case("a barrier that not all threads of the block reach", "__syncthreads(); // odd",
-         ("        __syncthreads();\n", "        if (threadIdx.x % 2)\n            __syncthreads(); // odd\n        else\n"
-          "            __syncthreads(); // even\n"), more=["divergent barrier", r"\d+ \| __syncthreads\(\); // even"])
-    case("too much output", "", ("#include <mma.h>", "#include <stdio.h>\n#include <mma.h>"),
-         (KERNEL, KERNEL + '    for (;;)\n        printf("hello\\n");\n'), more=["more than 64 MB", "It printed:\nhello\n"])
-    case("wrong values", "", ("        for (int e = 0; e < b[j].num_elements; e++)\n                b[j].x[e] = wmma::__float_to_tf32(b[j].x[e]);\n", ""),
-         more=["rounded to TF32"])
+    case("a barrier that not all threads of the block reach",
+         "__syncthreads(); // odd",
+         ("        __syncthreads();\n",
+          "        if (threadIdx.x % 2)\n            __syncthreads(); // odd\n        else\n"
+          "            __syncthreads(); // even\n"),
+         more=["divergent barrier", r"\d+ \| __syncthreads\(\); // even"])
+    case("too much output",
+         "", ("#include <mma.h>", "#include <stdio.h>\n#include <mma.h>"),
+         (KERNEL, KERNEL + '    for (;;)\n        printf("hello\\n");\n'),
+         more=["more than 64 MB", "It printed:\nhello\n"])
+    case("wrong values", "", ("= wmma::__float_to_tf32(b[j].x[e])", "= b[j].x[e]"), more=["rounded to TF32"])
 
 
 def test_compare():
     """Right kernels that differ from the step."""
     run(START, "06", "--to", FOLDER)
-    expect(0, ["right", r"Your kernel moves 376,832 bytes to shared memory through registers, and none by asynchronous copies; "
-               r"06_wmma_db moves 131,072 .*: is the copy asynchronous", "the same as 05_wmma in everything: as if nothing",
-               r"groups in flight in a multiply +0 +1 +0\n"], CHECK, "06", "06_wmma_db.cu")
-    for name, says in [("variants/06_one_buffer", "nothing overlaps"), ("variants/06_waits_at_once", "nothing overlaps"),
-                       ("variants/06_no_pad", "Bank conflicts: .*Padding"), ("variants/06_bk_8", "Blocks meet at .* barriers"),
+    expect(0, [
+        "right",
+        r"Your kernel moves 376,832 bytes to shared memory through registers, and none by asynchronous copies; "
+        r"06_wmma_db moves 131,072 .*: is the copy asynchronous", "the same as 05_wmma in everything: as if nothing",
+        r"groups in flight in a multiply +0 +1 +0\n"
+    ], CHECK, "06", "06_wmma_db.cu")
+    for name, says in [("variants/06_one_buffer", "nothing overlaps"),
+                       ("variants/06_waits_at_once", "nothing overlaps"),
+                       ("variants/06_no_pad", "Bank conflicts: .*Padding"),
+                       ("variants/06_bk_8", "Blocks meet at .* barriers"),
                        ("variants/06_copy_4", "copies 4 bytes at once on average, 06_wmma_db 16"),
-                       ("../docs/solutions/06_three_slabs", "More groups of copies are in flight while your kernel computes: 2, 06_wmma_db 1")]:
+                       ("../docs/solutions/06_three_slabs",
+                        "More groups of copies are in flight while your kernel computes: 2, 06_wmma_db 1")]:
         patched(os.path.join(SOURCE, "tests", name + ".diff"), "x.cu")
         expect(0, ["right", says], CHECK, "06", "x.cu")
     run(START, "05", "--to", FOLDER)
     expect(1, ["wrong values", "integers only once they are rounded to TF32"], CHECK, "05", "05_wmma.cu")
     run(START, "08", "--to", FOLDER)
-    expect(0, ["as the baseline in everything: as if nothing", "237 bytes .* is the copy asynchronous"], CHECK, "08", "08_reduction_async.cu")
+    expect(0, ["as the baseline in everything: as if nothing", "237 bytes .* is the copy asynchronous"], CHECK, "08",
+           "08_reduction_async.cu")
     # Only the path for rows that start anywhere still is the old one.
     old = read("steps/05_wmma/kernel.cu")
     line = next(l for l in old.splitlines() if "tile[r * pitch + c] = in ?" in l)
-    copy = re.search(r" *__pipeline_memcpy_async\(&tile\[r \* pitch \+ c\], in \?.*?;", read("steps/06_wmma_db/kernel.cu"), re.S)[0]
-    expect(0, r"At M = 33, N = 40, K = 129, rows padded by 1: .*is the copy asynchronous", CHECK, "06", edited("x.cu", (copy, line)))
+    copy = re.search(r" *__pipeline_memcpy_async\(&tile\[r \* pitch \+ c\], in \?.*?;",
+                     read("steps/06_wmma_db/kernel.cu"), re.S)[0]
+    expect(0, r"At M = 33, N = 40, K = 129, rows padded by 1: .*is the copy asynchronous", CHECK, "06",
+           edited("x.cu", (copy, line)))
 
 
 def test_solutions():
@@ -243,20 +275,30 @@ def test_traces():
     edited("in/loop.cu", (KERNEL, KERNEL + "    for (volatile int i = 0; i >= 0; i = 1);\n"))
     edited("in/crash.cu", (HOST, "    *(volatile int *)nullptr = 1;\n" + HOST))
     os.chmod(os.path.join(FOLDER, "in"), 0o555)
-    roots = [FOLDER, os.path.join(SOURCE, "common"), os.path.join(SOURCE, "steps"), os.path.join(SOURCE, "docs"),
-             os.path.join(BUILD, "generated"), os.path.join(BUILD, "CMakeFiles"), os.path.join(BUILD, "cpu")]
+    roots = [
+        FOLDER,
+        os.path.join(SOURCE, "common"),
+        os.path.join(SOURCE, "steps"),
+        os.path.join(SOURCE, "docs"),
+        os.path.join(BUILD, "generated"),
+        os.path.join(BUILD, "CMakeFiles"),
+        os.path.join(BUILD, "cpu")
+    ]
     before = newest(*roots)
     expect(0, "right", CHECK, "06", "in/x.cu")
     expect(1, "a null pointer in host code", CHECK, "06", "in/crash.cu")
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         for seconds in (0.2, 0.6, 2.5):
-            process = subprocess.Popen([CHECK, "06", "in/loop.cu", "--timeout", "60"], cwd=FOLDER, stdout=subprocess.DEVNULL,
+            process = subprocess.Popen([CHECK, "06", "in/loop.cu", "--timeout", "60"],
+                                       cwd=FOLDER,
+                                       stdout=subprocess.DEVNULL,
                                        env=dict(os.environ, TMPDIR=TEMPORARY))
             time.sleep(seconds)
             process.send_signal(number)
             process.wait(30)
             if process.returncode not in (128 + number, -number) or os.listdir(TEMPORARY):
-                bad.append(f"signal {number} after {seconds} s: status {process.returncode}, left {os.listdir(TEMPORARY)}")
+                bad.append(
+                    f"signal {number} after {seconds} s: status {process.returncode}, left {os.listdir(TEMPORARY)}")
     for name in glob.glob("/proc/[0-9]*/cmdline"):
         try:
             with open(name, "rb") as file:
@@ -265,7 +307,10 @@ def test_traces():
         except OSError:
             pass  # it has ended
     after = newest(*roots)
-    bad.extend(f"{path} was written" for path in sorted(set(before) ^ set(after) | {p for p in before if before[p] != after.get(p)}))
+    bad.extend(f"{path} was written"
+               for path in sorted(set(before) ^ set(after) | {p
+                                                              for p in before
+                                                              if before[p] != after.get(p)}))
     os.chmod(os.path.join(FOLDER, "in"), 0o755)
 
 
@@ -279,14 +324,19 @@ def test_grade():
     os.symlink("nowhere", os.path.join(FOLDER, "all/fay.cu"))
     run(START, "06", "--to", os.path.join(FOLDER, "all/gus"))
     write("all/notes.txt", "not a kernel")
-    said = expect(1, ["^all/ann/kernel.cu: right\n", "3 right|2 right, 4 wrong, 1 not checked"], CHECK, "06", "all", "--csv", "grades.csv",
-                  "--timeout", "2")
+    said = expect(1, ["^all/ann/kernel.cu: right\n", "3 right|2 right, 4 wrong, 1 not checked"], CHECK, "06", "all",
+                  "--csv", "grades.csv", "--timeout", "2")
     with open(os.path.join(FOLDER, "grades.csv"), newline="", encoding="utf-8") as file:
         rows = {row["file"]: row for row in csv.DictReader(file)}
-    wanted = {"all/ann/kernel.cu": ("right", "yes", "yes", ""), "all/bob/kernel.cu": ("wrong", "no", "no", "no entry symbol"),
-              "all/cem/kernel.cu": ("wrong", "yes", "no", "a missing or misplaced wait or barrier"),
-              "all/dan.cu": ("wrong", "yes", "no", "an endless loop"), "all/eve, 2nd try.cu": ("wrong", "no", "no", "compiler errors"),
-              "all/fay.cu": ("not checked", "no", "no", "not checked"), "all/gus/06_wmma_db.cu": ("right", "yes", "yes", "")}
+    wanted = {
+        "all/ann/kernel.cu": ("right", "yes", "yes", ""),
+        "all/bob/kernel.cu": ("wrong", "no", "no", "no entry symbol"),
+        "all/cem/kernel.cu": ("wrong", "yes", "no", "a missing or misplaced wait or barrier"),
+        "all/dan.cu": ("wrong", "yes", "no", "an endless loop"),
+        "all/eve, 2nd try.cu": ("wrong", "no", "no", "compiler errors"),
+        "all/fay.cu": ("not checked", "no", "no", "not checked"),
+        "all/gus/06_wmma_db.cu": ("right", "yes", "yes", "")
+    }
     for name, cells in wanted.items():
         got = tuple(rows.get(name, {}).get(c) for c in ("verdict", "compiled", "verified", "failure"))
         if got != cells:
@@ -297,10 +347,12 @@ def test_grade():
     if str(line_of("all/cem/kernel.cu", "wmma::load_matrix_sync(a")) not in cem["lines"].split() or cem["size"] != "M = 35, N = 79, K = 19" \
             or "schedule" not in cem["repeat"] or "race in smem" not in cem["what"]:
         bad.append(f"cem: {cem}")
-    if rows["all/gus/06_wmma_db.cu"]["groups in flight in a multiply"] != "0" or "asynchronous" not in rows["all/gus/06_wmma_db.cu"]["remarks"]:
+    if rows["all/gus/06_wmma_db.cu"]["groups in flight in a multiply"] != "0" or "asynchronous" not in rows[
+            "all/gus/06_wmma_db.cu"]["remarks"]:
         bad.append(f"gus: {rows['all/gus/06_wmma_db.cu']}")
     done = run(CHECK, "06", "all/ann", "--csv", "-")
-    if done.returncode != 0 or len(list(csv.DictReader(io.StringIO(done.stdout)))) != 1 or "1 right" not in done.stderr:
+    if done.returncode != 0 or len(list(csv.DictReader(io.StringIO(
+            done.stdout)))) != 1 or "1 right" not in done.stderr:
         bad.append(f"--csv -: {done}")
 
 
@@ -341,8 +393,17 @@ def test_mine():
     edited("mine/06_wmma_db.cu")
     edited("mine/8 wrong.cu", ("i * THREADS", "i"), step="08_reduction_async")
     write("mine/what.cu", "")
-    expect(8, [r"mine\.06_wmma_db \.+ +Passed", r"mine\.8 wrong \.+\*+Failed", r"mine\.what \.+\*+Failed", "8 wrong.cu: (wrong|a)","STEP what: no such step",
-               r"mine += .*\(3 tests\)"], "ctest", "--test-dir", tests, "--output-on-failure", "-L", "mine", env={"OVERLAP_MINE": mine})
+    expect(8, [
+        r"mine\.06_wmma_db \.+ +Passed", r"mine\.8 wrong \.+\*+Failed", r"mine\.what \.+\*+Failed",
+        "8 wrong.cu: (wrong|a)", "STEP what: no such step", r"mine += .*\(3 tests\)"
+    ],
+           "ctest",
+           "--test-dir",
+           tests,
+           "--output-on-failure",
+           "-L",
+           "mine",
+           env={"OVERLAP_MINE": mine})
 
 
 def test_gpu():
@@ -351,12 +412,16 @@ def test_gpu():
     done = run(CHECK, "06", right, "--gpu")
     print(done.stdout, done.stderr)
     if done.returncode == 2:
-        if not re.search("--gpu: (there is no GPU program of 06_wmma_db: built without CUDA|it compiles, but cannot be run here: no GPU)",
-                         done.stderr) or "right" not in done.stdout:
+        if not re.search(
+                "--gpu: (there is no GPU program of 06_wmma_db: built without CUDA|it compiles, but cannot be run here: no GPU)",
+                done.stderr) or "right" not in done.stdout:
             bad.append("does not say why it cannot be run on a GPU")
+        if run(CHECK, "06", right, "--gpu", "--csv", "-").returncode != 2:
+            bad.append("--csv: right, though it was not run on a GPU")
     elif done.returncode != 0 or not re.search(r"\nbook +TFLOP/s +\d", done.stdout):
         bad.append("not timed on the GPU")
-    expect(1, "x.cu: a copy that is never waited for", CHECK, "06", edited("x.cu", ("__pipeline_wait_prior(0)", "__pipeline_wait_prior(1)")), "--gpu")
+    expect(1, "x.cu: a copy that is never waited for", CHECK, "06",
+           edited("x.cu", ("__pipeline_wait_prior(0)", "__pipeline_wait_prior(1)")), "--gpu")
 
     class Runner:
         folder, said = FOLDER, []
@@ -378,10 +443,11 @@ def test_gpu():
     build.steps["06_wmma_db"].update(missing="", objects={"gpu": []})
     one = check.Check(build, Runner(), None, options, "06_wmma_db", right)
     one.source = read("steps/06_wmma_db/kernel.cu").encode()
-    names = one.expand(["--shape", "test"])
-    verified = header + "".join(row.format(name, "," * 10) for name in names)
 
-    Runner.said = [(0, verified, "", False), (0, header + timed, "", False)]
+    def verified(options):
+        return 0, header + "".join(row.format(name, "," * 10) for name in one.expand(options.split())), "", False
+
+    Runner.said = [verified("--shape test"), verified(check.GEMM_ODD), (0, header + timed, "", False)]
     verdict = words.Verdict("right", status=words.RIGHT)
     if one.on_gpu(verdict) is not None or not re.search(
             r"on Made-up GPU +unit +yours +06_wmma_db +yours / step +% of library\nbook +TFLOP/s +80.0 +100.0 +0.80 +20.0",
@@ -392,7 +458,9 @@ def test_gpu():
     Runner.said = [(1, header, failed, False)]
     wrong = one.on_gpu(words.Verdict("right"))
     said = "\n".join(words.tell(one, wrong)) if wrong else ""
-    if not re.search(r"wrong values on the GPU\n(.*\n)+5 of 1056 .*row 3, column 4: got 7, wanted 8(.*\n)+.*--gpu --m 33 --n 32 --k 32", said):
+    if not re.search(
+            r"wrong values on the GPU\n(.*\n)+5 of 1056 .*row 3, column 4: got 7, wanted 8(.*\n)+.*--gpu --m 33 --n 32 --k 32",
+            said):
         bad.append(f"a failure on the GPU: {said}")
     Runner.said = [(77, "", "no GPU: the driver lists none; the programs under cpu/ need none\n", False)]
     try:
@@ -407,8 +475,10 @@ def test_right(step):
     """The step itself, in the time of 5 seconds on 2 cores."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     began = time.monotonic()
-    expect(0, [f"kernel.cu: right\n\nRight at .* under every schedule; no race at", f"counts the same as {step} in everything"],
-           CHECK, step, os.path.join(SOURCE, "steps", step, "kernel.cu"))
+    expect(0, [
+        f"kernel.cu: right\n\nRight at .* under every schedule; no race at",
+        f"counts the same as {step} in everything"
+    ], CHECK, step, os.path.join(SOURCE, "steps", step, "kernel.cu"))
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     print(f"{time.monotonic() - began:.1f} s, {cpu:.1f} s of CPU time")
@@ -431,11 +501,19 @@ def test_traps(step):
     rows = {row["file"]: row for row in csv.DictReader(io.StringIO(done.stdout))}
     if done.returncode != 1 or set(rows) != set(headers):
         bad.append(f"exit status {done.returncode}, rows for {sorted(rows)}")
-    kinds = {"no_wait": "a (copy that is never waited for|missing or misplaced wait.*)", "not_committed": "a missing commit",
-             "barrier_in_branch": "a barrier that not all threads of the block reach", "misaligned_copy": "a misaligned access",
-             "no_barrier_after_load": "a missing barrier", "no_warp_barrier": "a missing barrier",
-             "no_fence_before_count": "a race between blocks", "drops_slab": "(wrong values|a copy that is never waited for)",
-             "never_flips": ".*(missing|wrong|overwrites).*", "tail_dropped": "wrong values", "no_tf32_conversion": "wrong values"}
+    kinds = {
+        "no_wait": "a (copy that is never waited for|missing or misplaced wait.*)",
+        "not_committed": "a missing commit",
+        "barrier_in_branch": "a barrier that not all threads of the block reach",
+        "misaligned_copy": "a misaligned access",
+        "no_barrier_after_load": "a missing barrier",
+        "no_warp_barrier": "a missing barrier",
+        "no_fence_before_count": "a race between blocks",
+        "drops_slab": "(wrong values|a copy that is never waited for)",
+        "never_flips": ".*(missing|wrong|overwrites).*",
+        "tail_dropped": "wrong values",
+        "no_tf32_conversion": "wrong values"
+    }
     for name, row in rows.items():
         header, slug = headers[name], name[9:-3]
         if row["verdict"] != "wrong" or row["compiled"] != "yes" or not row["size"] or not row["repeat"]:

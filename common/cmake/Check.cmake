@@ -1,5 +1,5 @@
-# build/check (common/student/check.py) and build/start (common/student/start.py), which need Python, and what they must know of the
-# build: build/generated/check.json. A list is a text with semicolons there. OVERLAP_CHECK: whether they are made.
+# build/check and build/start, which are programs of common/student in Python, and what they must know of the build:
+# build/generated/check.json. A list is a text with semicolons there. OVERLAP_CHECK: whether they are made.
 set(OVERLAP_CHECK FALSE)
 find_package(Python3 3.10 COMPONENTS Interpreter)
 get_property(multi GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)

@@ -76,8 +76,8 @@ class Runner:
         with open(names[0], "wb") as out, open(names[1], "wb") as err, self.lock:
             if self.stopped:
                 raise Stopped()
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=cwd or self.folder,
-                                       env=self.environment, start_new_session=True)
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=self.environment,
+                                       cwd=cwd or self.folder, start_new_session=True)
             self.running.add(process)
         late = False
         for limit, most in ((resource.RLIMIT_CPU, cpu_seconds), (resource.RLIMIT_AS, memory)):
@@ -221,10 +221,11 @@ class Check:
         os.makedirs(os.path.dirname(self.file(KERNEL)), exist_ok=True)
         with open(self.file(KERNEL), "wb") as file:
             file.write(self.source)
-        done = self.runner.run([self.build.cmake, "-D", "KERNEL=" + self.file(KERNEL), "-D", "COPY=" + self.file(KERNEL + ".cpp"),
-                                "-P", os.path.join(self.build.source, "common", "cpu", "rewrite.cmake")], 60)
+        script = os.path.join(self.build.source, "common", "cpu", "rewrite.cmake")
+        done = self.runner.run([self.build.cmake, "-D", "KERNEL=" + self.file(KERNEL),
+                                "-D", "COPY=" + self.file(KERNEL + ".cpp"), "-P", script], 60)
         if done.status != 0:
-            raise Cannot(f"rewrite.cmake: {done.err.strip()}")
+            raise Cannot(f"{script}: {done.err.strip()}")
 
     def text_of(self, line):
         lines = self.source.decode("utf-8", "replace").splitlines()
@@ -250,17 +251,20 @@ class Check:
                 raise Cannot(f"{path}: not built; build first: cmake --build {shlex.quote(self.build.folder)}")
         done = self.runner.run([self.build.cxx, *shlex.split(self.build.link_flags), self.file(f"{flavour}.o"), *objects,
                                 *self.build.libraries[flavour], "-o", self.file(flavour)], 300)
-        missing = [f"{s}()" for s in self.step["symbols"] if re.search(rf"undefined reference to .{s}\b", self.clean(done.err))]
+        told = self.clean(done.err)
+        missing = [f"{s}()" for s in self.step["symbols"] if re.search(rf"undefined reference to .{s}\b", told)]
         if missing:
-            what, header = " and ".join(missing), f"common/{self.step['track']}.h"
+            header = f"common/{self.step['track']}.h"
             how = "does not define" if self.source.strip() else "is empty: it must define"
-            return broken("no entry symbol", [f"{self.path} {how} {what} with the parameters that {header} declares."], header), said
-        return broken("linker errors", shortened(self.clean(done.err)), RULES) if done.status != 0 else None, said
+            text = f"{self.path} {how} {' and '.join(missing)} with the parameters that {header} declares."
+            return broken("no entry symbol", [text], header), said
+        return broken("linker errors", shortened(told), RULES) if done.status != 0 else None, said
 
     # ---- run ----
 
     def options_of(self, *keys):
-        return [w for key in keys if getattr(self.options, key) is not None for w in (f"--{key}", getattr(self.options, key))]
+        given = [(key, getattr(self.options, key)) for key in keys]
+        return [word for key, value in given if value is not None for word in (f"--{key}", value)]
 
     def sizes(self):
         """Options that ask for other sizes than the step's."""
@@ -284,7 +288,8 @@ class Check:
 
     def start(self, flavour, options):
         limit = self.options.timeout
-        return self.runner.run([self.file(flavour), "--verify-only", "--csv", "-", *options], 6 * limit, int(2 * limit) + 1, MEMORY_MAX)
+        command = [self.file(flavour), "--verify-only", "--csv", "-", *options]
+        return self.runner.run(command, 6 * limit, int(2 * limit) + 1, MEMORY_MAX)
 
     def expand(self, options):
         """The sizes that options ask for, in order, with each set's sizes in its place."""
@@ -393,10 +398,12 @@ class Check:
                 return  # the kernel or the step's program was changed meanwhile
             differs = words.remarks(self.name, yours, steps, bases)
             if not verdict.counters:
-                verdict.counters = {name: (yours[name], steps[name], bases.get(name)) for name in yours if "bytes of" not in name}
+                verdict.counters = {name: (count, steps[name], bases.get(name)) for name, count in yours.items()
+                                    if "bytes of" not in name}
                 found = differs
                 if yours == bases:
-                    verdict.remarks = [f"Your kernel counts the same as {self.base_name} in everything: as if nothing had changed."]
+                    verdict.remarks = [f"Your kernel counts the same as {self.base_name} in everything: as if nothing had "
+                                       "changed."]
             else:
                 where = words.place(words.size_in_words(options[1]), options)
                 found.update({name: f"At {where}: {text}" for name, text in differs.items() if name not in found})
@@ -424,15 +431,16 @@ class Check:
             raise Cannot(f"--gpu: {main} does not compile: {done.err}")
         wrong, _ = self.make("gpu", [self.file("main.o"), *self.step["objects"]["gpu"]], renames)
         others = self.options_of("seed", "repeats")
-        for options in (["--verify-only", *(self.sizes() or ["--shape", "test"])],
-                        ["--shape", self.options.gpu_shape or TIMED[self.kind]]):
+        runs = [self.sizes()] if self.sizes() else [["--shape", "test"], PLAIN[self.kind][1].split()]
+        timed = ["--shape", self.options.gpu_shape or TIMED[self.kind]]
+        for options in [["--verify-only", *options] for options in runs] + [timed]:
             if wrong is None:
                 done = self.runner.run([self.file("gpu"), "--csv", "-", *options, *others], 24 * self.options.timeout)
                 if done.status == 77:
                     raise Cannot("--gpu: it compiles, but cannot be run here: " + done.err.strip().splitlines()[-1])
                 wrong = self.explain("gpu", options + others, done)
         if wrong:
-            wrong.kind += " on the GPU"
+            wrong.kind += " on the GPU" if wrong.compiled else " for the GPU"
             wrong.again = f"--gpu {wrong.again}" * bool(wrong.again)
             return wrong
         for row in self.rows(done)[0]:
@@ -494,15 +502,16 @@ def parse(arguments):
 
     parser = argparse.ArgumentParser(
         prog="build/check", allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, epilog=HELP,
-        description="Checks a kernel file that keeps a step's contract: compiles it for the CPU device, runs it over the step's\n"
-                    "sizes and schedules, and names the first failure, or compares its counters with the step's.")
+        description="Checks a kernel file that keeps a step's contract: compiles it for the CPU device, runs it over the\n"
+                    "step's sizes and schedules, and names the first failure, or compares its counters with the step's.")
     parser.add_argument("step", metavar="STEP", help="a step, such as 06_wmma_db or 06")
     parser.add_argument("files", metavar="FILE", nargs="+", help="the kernel file; with --csv, several or folders of them")
     parser.add_argument("--csv", metavar="FILE", help="grade all files: one row each as CSV; - for stdout")
-    parser.add_argument("--gpu", action="store_true", help="also verify and time it on the GPU, beside the step and the library")
+    parser.add_argument("--gpu", action="store_true",
+                        help="also verify and time it on the GPU, beside the step and the library")
     parser.add_argument("--gpu-shape", metavar="WHAT", help="the sizes to time (default: book, or n-2^28)")
-    parser.add_argument("--timeout", metavar="S", type=seconds, default=TIMEOUT, help="seconds for a kernel; a program has twice "
-                        "as many for its work, and six times in all (default: 5)")
+    parser.add_argument("--timeout", metavar="S", type=seconds, default=TIMEOUT,
+                        help="seconds for a kernel; a program has twice as many of work, and six times in all (default: 5)")
     own = parser.add_argument_group("options of the step's program, to repeat one run")
     for option in ("shape", "m", "n", "k", "pad", "offset", "seed", "repeats", "schedule"):
         own.add_argument(f"--{option}", metavar=option[0].upper())
@@ -519,7 +528,8 @@ def kernels_below(paths):
     """The files, and the .cu files below the folders, in order."""
     found = []
     for path in paths:
-        below = [os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names if name.endswith(".cu")]
+        below = [os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names
+                 if name.endswith(".cu")]
         if os.path.isdir(path) and not below:
             raise Cannot(f"{path}: no .cu file in it")
         found += sorted(below) or [path]
@@ -529,7 +539,8 @@ def kernels_below(paths):
 def grade(build, temporary, pool, options, step):
     files = kernels_below(options.files)
     try:
-        out = sys.stdout if options.csv == "-" else open(options.csv, "w", newline="", encoding="utf-8", errors="backslashreplace")
+        out = sys.stdout if options.csv == "-" else open(options.csv, "w", newline="", encoding="utf-8",
+                                                         errors="backslashreplace")
     except OSError as error:
         raise Cannot(f"--csv {options.csv}: {error.strerror}")
     progress = sys.stderr if options.csv == "-" else sys.stdout
@@ -539,7 +550,7 @@ def grade(build, temporary, pool, options, step):
         check, verdict = check_file(build, temporary, pool, options, step, path)
         writer.writerow(words.row_of(check, verdict))
         out.flush()
-        counts[verdict.status] += 1
+        counts[CANNOT if verdict.cannot else verdict.status] += 1
         told = ": ".join(filter(None, (path, verdict.kind, verdict.failure, verdict.cannot)))
         print(told, file=progress, flush=True)
     print(f"{counts[RIGHT]} right, {counts[WRONG]} wrong, {counts[CANNOT]} not checked", file=progress)

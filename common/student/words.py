@@ -1,4 +1,4 @@
-"""What build/check makes of a student's file, in words: the first failure, the comparison with the step, a row of CSV."""
+"""What build/check has found, in words: the first failure, the comparison with the step, a row of CSV."""
 import dataclasses
 import re
 import shlex
@@ -41,11 +41,12 @@ FAULTS = [
 # Counters of a right kernel that differ from the step's: what is said of more, and of fewer.
 COUNTERS = [
     ("to shared memory by threads, bytes",
-     "Your kernel moves {mine:,} bytes to shared memory through registers, {step} {theirs:,}: must it move them all, and all "
-     "that way?",
+     "Your kernel moves {mine:,} bytes to shared memory through registers, {step} {theirs:,}: must it move them all, and "
+     "all that way?",
      "Your kernel moves fewer bytes to shared memory through registers: {mine:,}, {step} {theirs:,}."),
     ("to shared memory by copies, bytes",
-     "Asynchronous copies bring {mine:,} bytes to shared memory, in {step} {theirs:,}: is something copied twice, or never read?",
+     "Asynchronous copies bring {mine:,} bytes to shared memory, in {step} {theirs:,}: is something copied twice, or never "
+     "read?",
      "Asynchronous copies bring {mine:,} bytes to shared memory, in {step} {theirs:,}: what travels by another way?"),
     ("groups in flight in a multiply",
      "More groups of copies are in flight while your kernel computes: {mine}, {step} {theirs}.",
@@ -58,15 +59,17 @@ COUNTERS = [
      "Your kernel writes {mine:,} sectors of global memory, {step} {theirs:,}: do the lanes of a warp use neighbouring "
      "addresses, and is each written only once?",
      "Your kernel writes fewer sectors of global memory: {mine:,}, {step} {theirs:,}."),
-    ("bytes of a load", "", "Your kernel loads {mine:.3g} bytes at once on average, {step} {theirs:.3g}: can a thread load more at once?"),
-    ("bytes of a copy", "", "Your kernel copies {mine:.3g} bytes at once on average, {step} {theirs:.3g}: can a thread copy more at once?"),
+    ("bytes of a load", "",
+     "Your kernel loads {mine:.3g} bytes at once on average, {step} {theirs:.3g}: can a thread load more at once?"),
+    ("bytes of a copy", "",
+     "Your kernel copies {mine:.3g} bytes at once on average, {step} {theirs:.3g}: can a thread copy more at once?"),
     ("  of them bank conflicts",
-     "Bank conflicts: {mine:,} cycles, in {step} {theirs:,}: how far apart in memory are the words that the lanes of a warp "
-     "use at once? Padding moves them to other banks.",
+     "Bank conflicts: {mine:,} cycles, in {step} {theirs:,}: how far apart in memory are the words that the lanes of a "
+     "warp use at once? Padding moves them to other banks.",
      "Fewer bank conflicts: {mine:,} cycles, {step} {theirs:,}."),
     ("cycles without conflicts",
-     "Shared memory is busy for {mine:,} cycles, conflicts aside, in {step} {theirs:,}: can a thread read more at once, or use "
-     "more often what it has read?",
+     "Shared memory is busy for {mine:,} cycles, conflicts aside, in {step} {theirs:,}: can a thread read more at once, or "
+     "use more often what it has read?",
      "Shared memory is busy for fewer cycles, conflicts aside: {mine:,}, {step} {theirs:,}."),
     ("block barriers",
      "Blocks meet at {mine:,} barriers, in {step} at {theirs:,}: can one of them do the work of two?",
@@ -96,7 +99,7 @@ class Verdict:
     counters: dict = dataclasses.field(default_factory=dict)  # yours, the step's and the base's, by name
     remarks: list = dataclasses.field(default_factory=list)
     device: str = ""  # the GPU
-    timed: list = dataclasses.field(default_factory=list)  # shape, unit, your rate, the step's, their ratio, % of library
+    timed: list = dataclasses.field(default_factory=list)  # shape, unit, your rate, the step's, ratio, % of library
     cannot: str = ""  # why it was not run on the GPU, which was asked for
 
 
@@ -108,7 +111,7 @@ def broken(kind, text, page):
 # ---- failures ----
 
 def tell_faults(faults, path, text_of):
-    """A Verdict on faults of the device: the one that says most, then one of each other kind. text_of(line): the source."""
+    """A Verdict on faults of the device: the one that says most, then one of each other kind. text_of(line): its text."""
     kinds = {}
     for text in faults:
         message = re.sub(r"^.*?:\d+: |^CPU device: |^address \S+: ", "", text)
@@ -143,24 +146,25 @@ def tell_faults(faults, path, text_of):
 def tell_wrong(inputs, note, kind, entry):
     """A Verdict on a result that the oracle refuses. note: its words; entry: the function that was called."""
     verdict = Verdict("wrong values", page=ORACLE[kind])
-    count = re.match(r"(\d+) of (\d+) wrong; first at (.*?): got (\S+)( \(never written\))?, wanted ([^,]*)(?:, bound (.*))?", note)
-    total = re.match(r"got (\S+)( \(never written\))?, wanted (\S+), bound (.*)", note)
-    if count or total:
-        got, never, wanted, bound = (count.groups()[3:] if count else total.groups())
-        what = f"{count[1]} of {count[2]} elements are wrong; the first is at {count[3]}" if count else "the sum is wrong"
+    found = re.match(r"(?:(\d+) of (\d+) wrong; first at (.*?): )?got (\S+)( \(never written\))?, wanted ([^,]*)"
+                     r"(?:, bound (.*))?", note)
+    if found:
+        bad, of, where, got, never, wanted, bound = found.groups()
+        what = f"{bad} of {of} elements are wrong; the first is at {where}" if bad else "the sum is wrong"
         verdict.failure = what + (": it was never written" if never else f": got {got}, wanted {wanted}")
         if bound and bound != "0" and not never:
             verdict.failure += f", and no more than {bound} off"
         if "nan" in got and not never:
             verdict.page = HIDES
-            verdict.text.append("nan marks what was read before it was there: a copy that had not landed, or memory that nothing "
-                                "had been written to.")
+            verdict.text.append("nan marks what was read before it was there: a copy that had not landed, or memory that "
+                                "nothing had been written to.")
         elif inputs.startswith("near-integer") and abs(float(got) - float(wanted)) <= 0.01 * max(1, abs(float(wanted))):
-            verdict.text.append("It is a little off, and these inputs are integers only once they are rounded to TF32: is every "
-                                "input rounded (wmma::__float_to_tf32)?")
+            verdict.text.append("It is a little off, and these inputs are integers only once they are rounded to TF32: is "
+                                "every input rounded (wmma::__float_to_tf32)?")
     elif "other bits" in note:
         verdict.kind = "a result that depends on the schedule"
-        verdict.failure = "the result has other bits than in the first run: it depends on the order in which threads run or copies land"
+        verdict.failure = "the result has other bits than in the first run: it depends on the order in which threads run " \
+                          "or copies land"
     elif note.startswith("cudaError"):
         verdict.kind, verdict.page = "a call that failed", BESIDES
         verdict.failure = f"the launch, or {entry}() itself, failed: {note}"
@@ -213,14 +217,14 @@ def remarks(step, yours, steps, bases):
     registers, copies, flight = (COUNTERS[i][0] for i in range(3))
     silent = set()
     if yours[copies] == 0 < steps[copies]:
-        found[copies] = (f"Your kernel moves {yours[registers]:,} bytes to shared memory through registers, and none by asynchronous "
-                         f"copies; {step} moves {steps[registers]:,} through registers, and {steps[copies]:,} by copies: "
-                         "is the copy asynchronous (__pipeline_memcpy_async)?")
+        found[copies] = (f"Your kernel moves {yours[registers]:,} bytes to shared memory through registers, and none by "
+                         f"asynchronous copies; {step} moves {steps[registers]:,} through registers, and "
+                         f"{steps[copies]:,} by copies: is the copy asynchronous (__pipeline_memcpy_async)?")
         # Sectors of copies are counted in another way than those of loads.
         silent = {registers, copies, flight, "sectors read", "bytes of a load"}
     elif yours[flight] == 0 < steps[flight]:
-        found[flight] = (f"No group of copies is in flight while your kernel computes, in {step} {steps[flight]}: nothing overlaps. "
-                         "Is the next copy started before the computation, and waited for after it?")
+        found[flight] = (f"No group of copies is in flight while your kernel computes, in {step} {steps[flight]}: nothing "
+                         "overlaps. Is the next copy started before the computation, and waited for after it?")
         silent = {flight}
     for name, more, fewer in COUNTERS:
         mine, theirs = yours[name], steps[name]
@@ -238,7 +242,7 @@ def remarks(step, yours, steps, bases):
 def table(rows):
     """Columns: the first to the left, the others to the right."""
     widths = [max(map(len, column)) for column in zip(*rows)]
-    return ["  ".join([row[0].ljust(widths[0])] + [c.rjust(w) for c, w in zip(row[1:], widths[1:])]).rstrip() for row in rows]
+    return ["  ".join([row[0].ljust(widths[0])] + [c.rjust(w) for c, w in zip(row[1:], widths[1:])]) for row in rows]
 
 
 def section(base):
@@ -271,11 +275,12 @@ def tell(check, verdict):
     races = f"; no race at {sizes('cpu-checked')}" if check.build.checked else ""
     lines.append(f"Right at {sizes('cpu')}, under {schedules}{races}.")
     if not check.build.checked:
-        lines.append("Races were not looked for and nothing was counted: that needs the checked flavour, which needs GCC.")
+        lines.append("Races were not looked for and nothing was counted: that needs the checked flavour, and that GCC.")
     if verdict.counters:
         names = [name for name in ("yours", check.name, check.base_name) if name]
         rows = [[f"in one run at {check.counted}", *names]]
-        rows += [[name, *(f"{v:,}" for v in values[:len(names)])] for name, values in verdict.counters.items() if any(values)]
+        rows += [[name, *(f"{v:,}" for v in values[:len(names)])]
+                 for name, values in verdict.counters.items() if any(values)]
         lines += ["", *table(rows), "", *verdict.remarks]
     if verdict.timed:
         rows = [[f"on {verdict.device}", "unit", "yours", check.name, "yours / step", "% of library"]]
@@ -287,17 +292,20 @@ def tell(check, verdict):
     return lines
 
 
-COUNTED = ["global loads, sectors", "global stores, sectors", "asynchronous copies, sectors", "to shared memory by threads, bytes",
-           "to shared memory by copies, bytes", "shared memory, cycles", "  of them bank conflicts", "block barriers",
-           "waits for copies, by warps", "groups in flight in a multiply", "mma_sync, by warps"]
-COLUMNS = ["file", "step", "verdict", "compiled", "verified", "failure", "what", "lines", "size", "schedule", "repeat", "remarks",
-           "gpu_shape", "gpu_unit", "gpu_rate", "gpu_step_rate", "gpu_over_step", "gpu_percent_of_library"] + [c.strip() for c in COUNTED]
+COUNTED = ["global loads, sectors", "global stores, sectors", "asynchronous copies, sectors",
+           "to shared memory by threads, bytes", "to shared memory by copies, bytes", "shared memory, cycles",
+           "  of them bank conflicts", "block barriers", "waits for copies, by warps", "groups in flight in a multiply",
+           "mma_sync, by warps"]
+COLUMNS = ["file", "step", "verdict", "compiled", "verified", "failure", "what", "lines", "size", "schedule", "repeat",
+           "remarks", "gpu_shape", "gpu_unit", "gpu_rate", "gpu_step_rate", "gpu_over_step", "gpu_percent_of_library",
+           *(name.strip() for name in COUNTED)]
 
 
 def row_of(check, verdict):
     """A verdict as a row of CSV."""
     right = verdict.status == RIGHT
-    return [check.path, check.name, ("right", "wrong", "not checked")[verdict.status], "yes" if verdict.compiled else "no",
-            "yes" if right else "no", "" if right else verdict.kind, verdict.failure or verdict.cannot,
-            " ".join(map(str, verdict.lines)), verdict.size, verdict.schedule, again(check, verdict), " ".join(verdict.remarks),
-            *(verdict.timed[0] if verdict.timed else [""] * 6), *(verdict.counters.get(name, [""])[0] for name in COUNTED)]
+    return [check.path, check.name, ("right", "wrong", "not checked")[verdict.status],
+            "yes" if verdict.compiled else "no", "yes" if right else "no", "" if right else verdict.kind,
+            verdict.failure or verdict.cannot, " ".join(map(str, verdict.lines)), verdict.size, verdict.schedule,
+            again(check, verdict), " ".join(verdict.remarks), *(verdict.timed[0] if verdict.timed else [""] * 6),
+            *(verdict.counters.get(name, [""])[0] for name in COUNTED)]
