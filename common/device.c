@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "gpu_fit.h"
 #include "library.h"
 #include "oracle.h"
 
@@ -64,19 +65,25 @@ double device_peak_flops(const struct device *d, enum number_type type) {
 }
 
 const char *cuda_explain(cudaError_t error) {
-    static char text[256];
+    static char text[384];
+    int length = snprintf(text, sizeof text, "%s: ", cudaGetErrorName(error));
+    char *rest = text + length;
+    const size_t size = sizeof text - (size_t)length;
     if (error == cudaErrorNoKernelImageForDevice || error == cudaErrorUnsupportedPtxVersion ||
         error == cudaErrorInvalidDeviceFunction) {
         int device = 0, major = 0, minor = 0;
+        bool takes_ptx = error != cudaErrorUnsupportedPtxVersion;
         cudaGetDevice(&device);
         cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
         cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
-        snprintf(text, sizeof text,
-                 "%s: built for sm_{%s}, this GPU is sm_%d%d; build with "
-                 "-DCMAKE_CUDA_ARCHITECTURES=%d%d",
-                 cudaGetErrorName(error), OVERLAP_ARCHITECTURES, major, minor, major, minor);
+        if (gpu_architecture_missing(OVERLAP_ARCHITECTURES, major, minor, takes_ptx, rest, size))
+            return text;
+        snprintf(rest, size,
+                 "the step needs a newer GPU than sm_%d%d (see steps/steps.list); to leave it out: "
+                 "cmake -S . -B build -DCMAKE_CUDA_ARCHITECTURES=%d%d",
+                 major, minor, major, minor);
     } else {
-        snprintf(text, sizeof text, "%s: %s", cudaGetErrorName(error), cudaGetErrorString(error));
+        snprintf(rest, size, "%s", cudaGetErrorString(error));
     }
     return text;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "counters.h"
+#include "gpu_fit.h"
 #include "oracle.h"
 
 /* The answers of nvidia-smi to a query, comma-separated, about one GPU; "" without nvidia-smi. */
@@ -77,20 +78,19 @@ int device_open(struct options *options, enum shape_kind kind, struct device *de
     memset(device, 0, sizeof *device);
     cudaError_t error = cudaGetDeviceCount(&count);
     cudaDriverGetVersion(&driver);
-    if (error == cudaErrorInsufficientDriver && driver > 0) {
-        cudaRuntimeGetVersion(&runtime);
-        fprintf(stderr,
-                "the driver serves CUDA %d.%d, this program needs %d.%d: update the driver, or "
-                "build with an older "
-                "toolkit\n",
-                driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+    cudaRuntimeGetVersion(&runtime);
+    if (error == cudaErrorInsufficientDriver && driver > 0 &&
+        gpu_driver_too_old(driver, runtime, text, sizeof text)) {
+        fprintf(stderr, "%s\n", text);
+        return EXIT_FAULT;
+    }
+    if (driver > 0 && error != cudaSuccess && error != cudaErrorNoDevice) {
+        fprintf(stderr, "the driver does not start: %s\n", cuda_explain(error));
         return EXIT_FAULT;
     }
     if (error != cudaSuccess || count == 0) {
         fprintf(stderr, "no GPU: %s; the programs under cpu/ need none\n",
-                driver == 0            ? "there is no NVIDIA driver"
-                : error != cudaSuccess ? cudaGetErrorString(error)
-                                       : "the driver lists none");
+                driver == 0 ? "there is no NVIDIA driver" : "the driver lists none");
         const char *required = getenv("OVERLAP_REQUIRE_GPU");
         return required != NULL && strcmp(required, "1") == 0 ? EXIT_FAULT : EXIT_SKIPPED;
     }

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,7 +17,7 @@
 #include "report.h"
 #include "steps.h"
 
-enum { PATH_SIZE = 1024, LINE_SIZE = 1024, EXIT_INTERRUPTED = 130 };
+enum { PATH_SIZE = 1024, LINE_SIZE = 1024, EXIT_SIGNAL = 128 };
 
 /* More FLOP or elements than this take minutes on the CPU device, which goes through every schedule. */
 static const double cpu_flops_max = 4e9, cpu_length_max = 2e7;
@@ -36,7 +38,8 @@ struct ladder {
     const struct step *facts_of[2]; /* whose facts are kept, for the CPU device and for GPUs */
 };
 
-static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t interrupted; /* by this signal */
+static volatile pid_t running;            /* the program that is at work; 0: none */
 
 /* The sizes that were asked for, by kind of step; the table follows their order. */
 struct sizes {
@@ -44,9 +47,11 @@ struct sizes {
 };
 static struct sizes shape_order[2]; /* of the CPU device, of GPUs */
 
+/* Ends the program that is at work; the rows that it has written are still read. */
 static void on_interrupt(int number) {
-    (void)number;
-    interrupted = 1;
+    interrupted = number;
+    if (running > 0)
+        kill(running, SIGTERM);
 }
 
 static void print_help(const char *program) {
@@ -66,7 +71,8 @@ static void print_help(const char *program) {
            "  --list            the steps and the shapes, and exit\n"
            "  --help            this text, and exit\n"
            "\n"
-           "exit status: 0 verified, 1 a step failed, 2 bad option, 77 nothing could be run\n",
+           "exit status: 0 verified, 1 a step failed, 2 bad option, 77 nothing could be run,\n"
+           "130 interrupted by Ctrl-C (what was measured until then is written)\n",
            program);
 }
 
@@ -233,13 +239,13 @@ static void end_progress(void) {
 }
 
 /* Starts `program` with its stdout in a pipe and its stderr in `errors`. */
-static FILE *start(char *const *arguments, FILE *errors, pid_t *child) {
+static FILE *start(char *const *arguments, FILE *errors) {
     int ends[2];
     if (pipe(ends) != 0)
         return NULL;
     fflush(NULL);
-    *child = fork();
-    if (*child == 0) {
+    pid_t child = fork();
+    if (child == 0) {
         dup2(ends[1], STDOUT_FILENO);
         dup2(fileno(errors), STDERR_FILENO);
         close(ends[0]);
@@ -249,11 +255,24 @@ static FILE *start(char *const *arguments, FILE *errors, pid_t *child) {
         _exit(EXIT_FAULT);
     }
     close(ends[1]);
-    if (*child < 0) {
+    if (child < 0) {
         close(ends[0]);
         return NULL;
     }
+    running = child;
+    if (interrupted)
+        kill(child, SIGTERM);
     return fdopen(ends[0], "r");
+}
+
+/* Waits for the program that start() started. Returns its status as waitpid() gives it. */
+static int finish(FILE *rows) {
+    int status = 0;
+    fclose(rows);
+    while (waitpid(running, &status, 0) < 0 && errno == EINTR)
+        continue;
+    running = 0;
+    return status;
 }
 
 /* Copies what a program complained of to stderr; puts its last line into `last`. */
@@ -277,7 +296,6 @@ static void count_shapes(const char *directory, const struct step *step,
                          const struct shapes *shapes) {
     char program[PATH_SIZE], words[SHAPES_MAX * SHAPE_NAME_SIZE] = "", line[LINE_SIZE];
     bool gemm = strcmp(step->track, "gemm") == 0;
-    pid_t child;
     counted_count = 0;
     for (int i = 0; i < shapes->count; ++i) {
         const struct shape *s = &shapes->shape[i];
@@ -290,16 +308,13 @@ static void count_shapes(const char *directory, const struct step *step,
     if (words[0] == '\0' || access(program, X_OK) != 0)
         return;
     char *arguments[] = {program, "--counters", "--csv", "-", "--shape", words, NULL};
-    FILE *errors = tmpfile(), *rows = errors != NULL ? start(arguments, errors, &child) : NULL;
+    FILE *errors = tmpfile(), *rows = errors != NULL ? start(arguments, errors) : NULL;
     while (rows != NULL && fgets(line, sizeof line, rows) != NULL)
         if (line[0] != '#' && counted_count < 2 * SHAPES_MAX &&
             row_csv_parse(line, &counted_rows[counted_count]))
             ++counted_count;
-    if (rows != NULL) {
-        fclose(rows);
-        while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-            continue;
-    }
+    if (rows != NULL)
+        finish(rows);
     if (errors != NULL)
         fclose(errors);
 }
@@ -317,9 +332,8 @@ static void run_program(struct ladder *l, const struct ladder_options *o, const 
     char program[PATH_SIZE], words[SHAPES_MAX * SHAPE_NAME_SIZE] = "", line[LINE_SIZE],
                                                 last[256] = "";
     const char *device = gpu ? "GPU" : "CPU device";
-    int seen = 0, status = 0;
+    int seen = 0;
     bool reported[SHAPES_MAX] = {false};
-    pid_t child;
     if (gpu && step->missing != NULL) {
         add_plain(l, step, gpu, "-", STATUS_SKIPPED, step->missing);
         return;
@@ -339,7 +353,7 @@ static void run_program(struct ladder *l, const struct ladder_options *o, const 
     if (o->warm)
         arguments[count++] = "--warm";
 
-    FILE *errors = tmpfile(), *rows = errors != NULL ? start(arguments, errors, &child) : NULL;
+    FILE *errors = tmpfile(), *rows = errors != NULL ? start(arguments, errors) : NULL;
     if (rows == NULL) {
         snprintf(line, sizeof line, "%s: cannot be started: %s", program, strerror(errno));
         add_plain(l, step, gpu, "-", STATUS_FAILED, line);
@@ -366,9 +380,7 @@ static void run_program(struct ladder *l, const struct ladder_options *o, const 
                 }
         }
     }
-    fclose(rows);
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        continue;
+    int status = finish(rows);
     end_progress();
     int exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     read_errors(errors, exit_status != EXIT_OK && exit_status != EXIT_SKIPPED && !interrupted, last,
@@ -429,6 +441,20 @@ static void run_device(struct ladder *l, const struct ladder_options *o, const c
     }
 }
 
+/* Takes the GPU until this program ends; false if another ladder has it. By a name of the kernel's, no file. */
+static bool take_gpu(void) {
+    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "overlap-ladder-%s",
+             visible != NULL ? visible : "");
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0 || bind(fd, (struct sockaddr *)&name, sizeof name) == 0 || errno != EADDRINUSE)
+        return true;
+    fprintf(stderr, "another ladder is at work on the GPU, and would spoil the times of both: wait "
+                    "for it, or use --cpu\n");
+    return false;
+}
+
 static int step_number(const char *name) {
     int i = 0;
     while (steps[i].name != NULL && strncmp(steps[i].name, name, strcspn(name, "/")) != 0)
@@ -487,8 +513,8 @@ static int print_all(struct ladder *l, bool table) {
     if (table)
         printf("%s%d verified, %d failed, %d skipped; skipped is not verified\n",
                interrupted ? "interrupted, so not complete: " : "", verified, failed, skipped);
-    return failed > 0      ? EXIT_FAULT
-           : interrupted   ? EXIT_INTERRUPTED
+    return interrupted     ? EXIT_SIGNAL + interrupted
+           : failed > 0    ? EXIT_FAULT
            : verified == 0 ? EXIT_SKIPPED
                            : EXIT_OK;
 }
@@ -500,19 +526,17 @@ int main(int argc, char **argv) {
     int status = parse(&options, argc, argv);
     if (status >= 0)
         return status;
-    ssize_t length = readlink("/proc/self/exe", directory, sizeof directory - 1);
-    if (length <= 0 || (size_t)length >= sizeof directory - 1) {
-        fprintf(stderr, "cannot tell where this program lies: %s\n", strerror(errno));
+    if (!program_folder(directory, sizeof directory))
         return EXIT_FAULT;
-    }
-    directory[length] = '\0';
-    *strrchr(directory, '/') = '\0';
+    if (options.gpu && steps[0].missing == NULL && !take_gpu())
+        return EXIT_USAGE;
     if (!report_open(&ladder.report, options.csv, options.json))
         return EXIT_USAGE;
     bool table = ladder.report.table != NULL;
     ladder.report.table = NULL;
-    struct sigaction action = {.sa_handler = on_interrupt};
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
     sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
 
     if (options.gpu)
         run_device(&ladder, &options, directory, true);
@@ -520,6 +544,12 @@ int main(int argc, char **argv) {
         run_device(&ladder, &options, directory, false);
     status = print_all(&ladder, table);
     free(ladder.rows);
+    if (interrupted)
+        fprintf(stderr, "interrupted: what was measured until then is written\n");
+    if (table && (fflush(stdout) != 0 || ferror(stdout))) {
+        fprintf(stderr, "stdout could not be written: %s\n", strerror(errno));
+        status = status == EXIT_OK ? EXIT_FAULT : status;
+    }
     if (!report_close(&ladder.report) && status == EXIT_OK)
         status = EXIT_FAULT;
     return status;

@@ -1,8 +1,10 @@
 #include "options.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Options with a number come first: their value is their place in `numbers`. */
 enum { M, N, K, SEED, SAMPLES, DEVICE, PAD, OFFSET, REPEATS, NUMBERS };
@@ -109,7 +111,7 @@ int options_parse(struct options *options, enum shape_kind kind, int argc, char 
     char error[256];
     int c, status = -1;
     memset(options, 0, sizeof *options);
-    optind = 1;
+    optind = 0; /* GNU: afresh, whatever an earlier call left */
     while (status < 0 && (c = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
         switch (c) {
         case SHAPE:
@@ -170,4 +172,16 @@ int options_parse(struct options *options, enum shape_kind kind, int argc, char 
     if (options->csv != NULL && options->json != NULL && strcmp(options->csv, options->json) == 0)
         return bad("--json", options->json, "another file than --csv");
     return add_size(options, kind, number);
+}
+
+bool program_folder(char *folder, size_t size) {
+    ssize_t length = readlink("/proc/self/exe", folder, size - 1);
+    if (length <= 0 || (size_t)length >= size - 1) {
+        fprintf(stderr, "cannot tell where this program lies: %s\n",
+                length > 0 ? "its path is too long" : strerror(errno));
+        return false;
+    }
+    folder[length] = '\0';
+    *strrchr(folder, '/') = '\0';
+    return true;
 }

@@ -6,6 +6,7 @@
 #define OVERLAP_OPTIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "shapes.h"
@@ -43,5 +44,8 @@ struct options {
  *         error, for which one line with the value and what is allowed went to stderr.
  */
 int options_parse(struct options *options, enum shape_kind kind, int argc, char **argv);
+
+/** Where this program lies, without a slash at the end. @return false after one line on stderr. */
+bool program_folder(char *folder, size_t size);
 
 #endif

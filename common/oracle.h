@@ -65,6 +65,9 @@ void oracle_compare(const struct product *p, enum number_type type, int exact,
 uint64_t oracle_outside(const uint32_t *base, size_t words, size_t before, int rows, int cols,
                         int ld);
 
+/** A digest of the bits of a rows x cols matrix: another element, or another place, changes it. */
+uint64_t oracle_digest(const float *x, int rows, int cols, int ld);
+
 /** What the input of a reduction or scan holds. */
 enum vector_fill {
     VECTOR_INTEGERS, /**< floats, integers whose sums of magnitudes stay within 2^24, so exact */
@@ -134,6 +137,7 @@ double host_sum(const uint32_t *x, size_t n);
 uint64_t host_check_scan(const uint32_t *x, const uint32_t *y, size_t n, uint64_t *first);
 uint64_t host_outside(const uint32_t *base, size_t words, size_t before, int rows, int cols,
                       int ld);
+uint64_t host_digest(const float *x, int rows, int cols, int ld);
 /**@}*/
 
 #ifdef __cplusplus

@@ -68,6 +68,16 @@ static __global__ void outside_kernel(const uint32_t *base, size_t words, size_t
     }
 }
 
+static __global__ void digest_kernel(const float *x, size_t count, int cols, int ld,
+                                     unsigned long long *digest) {
+    unsigned long long mine = 0;
+    FOR_EACH (i, count) {
+        size_t row = i / cols, col = i % cols;
+        mine += number_hash(__float_as_uint(x[row * ld + col]), row, col);
+    }
+    atomicAdd(digest, mine);
+}
+
 static __global__ void fill_vector_kernel(uint32_t *x, size_t n, enum vector_fill fill,
                                           uint64_t seed) {
     FOR_EACH (i, n)
@@ -188,6 +198,17 @@ extern "C" uint64_t oracle_outside(const uint32_t *base, size_t words, size_t be
     CUDA_CHECK(cudaMemcpy(&changed, device, sizeof changed, cudaMemcpyDeviceToHost));
     CUDA_CHECK(cudaFree(device));
     return changed;
+}
+
+extern "C" uint64_t oracle_digest(const float *x, int rows, int cols, int ld) {
+    unsigned long long *device, digest;
+    CUDA_CHECK(cudaMalloc((void **)&device, sizeof *device));
+    CUDA_CHECK(cudaMemset(device, 0, sizeof *device));
+    digest_kernel<<<BLOCKS, THREADS>>>(x, (size_t)rows * cols, cols, ld, device);
+    CUDA_CHECK(cudaGetLastError());
+    CUDA_CHECK(cudaMemcpy(&digest, device, sizeof digest, cudaMemcpyDeviceToHost));
+    CUDA_CHECK(cudaFree(device));
+    return digest;
 }
 
 extern "C" void oracle_fill_vector(uint32_t *x, size_t n, enum vector_fill fill, uint64_t seed) {
@@ -320,6 +341,8 @@ static void check_product(void) {
         require(host_outside(C, c_words, BEFORE, M, N, LDC) == (uint64_t)planted &&
                     oracle_outside(c_back, c_words, BEFORE, M, N, LDC) == (uint64_t)planted,
                 "words written outside");
+        require(host_digest(host.C, M, N, LDC) == oracle_digest(gpu.C, M, N, LDC),
+                "the digest of a matrix");
     }
     void *device[] = {(void *)gpu.A, (void *)gpu.B, c_back, gpu.ref, gpu.mag};
     void *memory[] = {A, B, back, C, host.ref, host.mag, wide};

@@ -56,6 +56,17 @@ uint64_t host_outside(const uint32_t *base, size_t words, size_t before, int row
     return changed;
 }
 
+uint64_t host_digest(const float *x, int rows, int cols, int ld) {
+    uint64_t digest = 0;
+    for (int r = 0; r < rows; ++r)
+        for (int c = 0; c < cols; ++c) {
+            uint32_t bits;
+            memcpy(&bits, &x[(size_t)r * ld + c], sizeof bits);
+            digest += number_hash(bits, (uint64_t)r, (uint64_t)c);
+        }
+    return digest;
+}
+
 void host_fill_vector(uint32_t *x, size_t n, enum vector_fill fill, uint64_t seed) {
     for (size_t i = 0; i < n; ++i)
         x[i] = vector_element(fill, seed, n, i);

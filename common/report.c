@@ -1,10 +1,13 @@
 #include "report.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 /* The columns, in order: texts have a size, figures have none. */
 #define TEXT(field) \
@@ -177,16 +180,29 @@ void row_table(FILE *file, const struct row *row, bool figures) {
 }
 
 static bool open_file(const char *name, FILE **file) {
-    *file = name == NULL ? NULL : strcmp(name, "-") == 0 ? stdout : fopen(name, "w");
-    if (name != NULL && *file == NULL)
-        fprintf(stderr, "%s: cannot be written: %s\n", name, strerror(errno));
-    return name == NULL || *file != NULL;
+    *file = name != NULL && strcmp(name, "-") == 0 ? stdout : NULL;
+    if (name == NULL || *file != NULL)
+        return true;
+    int fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    const char *why = NULL;
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        why = "another program is writing it";
+    else if (fd >= 0 && (ftruncate(fd, 0) == 0 || errno == EINVAL)) /* nothing to cut in a device */
+        *file = fdopen(fd, "w");
+    if (*file == NULL)
+        fprintf(stderr, "%s: cannot be written: %s\n", name, why != NULL ? why : strerror(errno));
+    if (*file == NULL && fd >= 0)
+        close(fd);
+    return *file != NULL;
 }
 
 bool report_open(struct report *report, const char *csv, const char *json) {
     bool on_stdout =
         (csv != NULL && strcmp(csv, "-") == 0) || (json != NULL && strcmp(json, "-") == 0);
     report->table = on_stdout ? NULL : stdout;
+    report->csv_name = csv;
+    report->json_name = json;
+    report->error = 0;
     report->fact_count = 0;
     report->rows = false;
     report->figures = false;
@@ -228,16 +244,23 @@ void report_row(struct report *report, const struct row *row) {
         fputc('\n', report->json);
         row_json(report->json, row);
     }
-    fflush(NULL); /* what was measured is kept, whatever comes next */
+    FILE *const files[] = {report->table, report->csv, report->json};
+    for (int i = 0; i < 3; ++i) /* what was measured is kept, whatever comes next */
+        if (files[i] != NULL && fflush(files[i]) != 0 && report->error == 0)
+            report->error = errno;
 }
 
-static bool close_file(FILE *file) {
+static bool close_file(FILE *file, const char *name, int error) {
     if (file == NULL)
         return true;
     bool good = !ferror(file);
-    good = (file == stdout ? fflush(file) == 0 : fclose(file) == 0) && good;
+    if ((file == stdout ? fflush(file) : fclose(file)) != 0) {
+        good = false;
+        error = errno;
+    }
     if (!good)
-        fprintf(stderr, "results could not be written: %s\n", strerror(errno));
+        fprintf(stderr, "%s could not be written: %s\n", file == stdout ? "stdout" : name,
+                strerror(error));
     return good;
 }
 
@@ -252,7 +275,7 @@ bool report_close(struct report *report) {
         }
         fputs("]}\n", report->json);
     }
-    bool good = close_file(report->csv);
-    good = close_file(report->json) && good;
-    return close_file(report->table) && good;
+    bool good = close_file(report->csv, report->csv_name, report->error);
+    good = close_file(report->json, report->json_name, report->error) && good;
+    return close_file(report->table, NULL, report->error) && good;
 }

@@ -64,14 +64,17 @@ void row_table(FILE *file, const struct row *row, bool figures);
 /** Where the rows of a program go. */
 struct report {
     FILE *table, *csv, *json; /**< null: not asked for */
-    bool rows;                /**< the rows have begun */
+    const char *csv_name, *json_name;
+    int error;    /**< errno of the first write that failed; 0: none did */
+    bool rows;    /**< the rows have begun */
     bool figures; /**< the table has columns of figures; to be set before the first row */
     char facts[REPORT_FACTS_MAX][256]; /**< for JSON, which has them behind the rows */
     int fact_count;
 };
 
 /**
- * Opens the files. "-" is stdout, and there is no table then; null is no file.
+ * Opens the files, and locks them: two programs that write one file would mix their rows. "-" is
+ * stdout, and there is no table then; null is no file.
  * @return false, after one line on stderr, if one cannot be written.
  */
 bool report_open(struct report *report, const char *csv, const char *json);

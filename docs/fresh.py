@@ -178,9 +178,11 @@ def diffs_of(folder, name):
 def caught_by(fields):
     """What notices a planted bug, in words."""
     by = []
-    if "wrong" in fields.get("Caught", "") or "got" in fields.get("Caught", ""):
+    if re.search(r"wrong|got|other bits|never written", fields.get("Caught", "")):
         by.append("wrong values")
-    if re.search(r"never (waited|committed)|align|barrier|outside|past the end", fields.get("Caught", "")):
+    if "words outside" in fields.get("Caught", ""):
+        by.append("words written outside C")
+    if re.search(r"never (waited|committed)|align|barrier|(?<!words )outside|past the end", fields.get("Caught", "")):
         by.append("a fault of the CPU device")
     if fields.get("Race"):
         by.append("a race report" if by else "a race report only: the values come out right")

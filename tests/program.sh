@@ -3,17 +3,7 @@
 step=$1 ladder=$2
 bad=0
 
-# expect STATUS PATTERN COMMAND...: the exit status, and a line on stdout or stderr that matches.
-expect() {
-    status=$1 pattern=$2
-    shift 2
-    said=$("$@" 2>&1)
-    got=$?
-    if [ $got -ne "$status" ] || ! printf '%s\n' "$said" | grep -q -e "$pattern"; then
-        echo "FAILED: $*: exit status $got, wanted $status; said: $said; wanted: $pattern"
-        bad=1
-    fi
-}
+. "$(dirname "$0")/expect.sh"
 
 expect 0 'exit status: 0 verified' "$step" --help
 expect 0 '^book ' "$step" --list
@@ -60,7 +50,7 @@ if ! "$ladder" --list | grep -q '^01_naive .*no GPU program'; then
         echo 'exit 1'
     } >"$fake/gpu/01_naive"
     chmod +x "$fake/gpu/01_naive"
-    said=$("$fake/ladder" --steps 01_naive --shapes 7x1x1,2x1x1,3x1x1,4x1x1 2>/dev/null)
+    said=$(CUDA_VISIBLE_DEVICES=program-$$ "$fake/ladder" --steps 01_naive --shapes 7x1x1,2x1x1,3x1x1,4x1x1 2>/dev/null)
     order=$(printf '%s\n' "$said" | sed -n 's/^\([0-9a-zA-Z_]*\).*\(Fake GPU\|GPU\) *\([0-9]x1x1\) *\([a-zA-Z]*\).*/\1 \3 \4/p' | tr '\n' ';')
     wanted='01_naive 7x1x1 yes;cuBLAS 7x1x1 library;01_naive 2x1x1 yes;cuBLAS 2x1x1 library;01_naive 3x1x1 FAILED;01_naive 4x1x1 skipped;'
     if [ "$order" != "$wanted" ]; then

@@ -2,6 +2,7 @@
 #
 # OVERLAP_GPU            AUTO: GPU programs if there is a CUDA compiler; ON: they must be built; OFF: not
 # OVERLAP_HAVE_GPU       whether they are built
+# OVERLAP_GPU_MISSING    why they are not
 # OVERLAP_ARCHITECTURES  what they are built for, such as 80;90
 
 set(OVERLAP_GPU AUTO CACHE STRING "Build the GPU programs: AUTO (if there is a CUDA compiler), ON or OFF")
@@ -12,9 +13,14 @@ if(NOT gpu_wanted MATCHES "^(AUTO|ON|OFF)$")
 endif()
 
 set(OVERLAP_HAVE_GPU FALSE)
+set(OVERLAP_GPU_MISSING "")
 set(OVERLAP_ARCHITECTURES "")
+macro(gpu_left_out why)
+  set(OVERLAP_GPU_MISSING "${why}")
+  message(STATUS "GPU programs: left out (${why})")
+endmacro()
 if(gpu_wanted STREQUAL "OFF")
-  message(STATUS "GPU programs: left out (OVERLAP_GPU=OFF)")
+  gpu_left_out("OVERLAP_GPU=OFF")
   return()
 endif()
 
@@ -35,7 +41,7 @@ if(NOT gpu_nvcc)
   if(gpu_wanted STREQUAL "ON")
     message(FATAL_ERROR "OVERLAP_GPU=ON: no CUDA compiler found; put nvcc on PATH, or set CUDACXX or CMAKE_CUDA_COMPILER")
   endif()
-  message(STATUS "GPU programs: left out (no CUDA compiler found)")
+  gpu_left_out("no CUDA compiler found")
   return()
 endif()
 
@@ -47,7 +53,7 @@ if(NOT gpu_status EQUAL 0)
   if(gpu_wanted STREQUAL "ON")
     message(FATAL_ERROR "OVERLAP_GPU=ON: ${gpu_nvcc} --list-gpu-arch failed; Overlap needs CUDA 12 or newer")
   endif()
-  message(STATUS "GPU programs: left out (${gpu_nvcc} --list-gpu-arch failed; CUDA 12 or newer is needed)")
+  gpu_left_out("${gpu_nvcc} --list-gpu-arch failed, CUDA 12 or newer is needed")
   return()
 endif()
 string(REGEX MATCHALL "compute_[0-9]+" gpu_known "${gpu_known}")
@@ -89,7 +95,7 @@ if(gpu_wanted STREQUAL "AUTO")
   include(CheckLanguage)
   check_language(CUDA)
   if(NOT CMAKE_CUDA_COMPILER)
-    message(STATUS "GPU programs: left out (${gpu_nvcc} does not compile with this host compiler; OVERLAP_GPU=ON shows why)")
+    gpu_left_out("${gpu_nvcc} does not compile with this host compiler; OVERLAP_GPU=ON shows why")
     return()
   endif()
 endif()

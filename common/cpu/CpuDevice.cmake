@@ -3,7 +3,7 @@
 # CPU_DEVICE_CHECKED  whether the checked flavour can be built: races and counters
 
 find_package(Threads REQUIRED)
-find_package(Boost REQUIRED COMPONENTS context)
+find_package(Boost CONFIG REQUIRED COMPONENTS context) # the module is gone from newer CMake
 
 include(CheckCXXCompilerFlag)
 check_cxx_compiler_flag(-ftrivial-auto-var-init=pattern CPU_DEVICE_PATTERN)
@@ -24,15 +24,23 @@ target_compile_features(cpu_device PUBLIC cxx_std_17)
 target_compile_options(cpu_device PRIVATE -O2 -g -Wall -Wextra)
 target_link_libraries(cpu_device PRIVATE Boost::context Threads::Threads ${CMAKE_DL_LIBS})
 
+# Only the instrumentation of -fsanitize=thread is needed, not its library: compiled, not linked.
+set(CPU_DEVICE_TRACING -fsanitize=thread --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1)
 set(CPU_DEVICE_CHECKED FALSE)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|aarch64)$")
-    set(CPU_DEVICE_CHECKED TRUE)
+    set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+    list(JOIN CPU_DEVICE_TRACING " " flags)
+    check_cxx_compiler_flag("${flags}" CPU_DEVICE_TRACES)
+    unset(CMAKE_TRY_COMPILE_TARGET_TYPE)
+    set(CPU_DEVICE_CHECKED ${CPU_DEVICE_TRACES})
+endif()
+if(CPU_DEVICE_CHECKED)
     add_library(cpu_device_checked STATIC ${CPU_DEVICE_DIR}/counters.cpp ${CPU_DEVICE_DIR}/races.cpp)
     target_compile_options(cpu_device_checked PRIVATE -O2 -g -Wall -Wextra)
     target_link_libraries(cpu_device_checked PUBLIC cpu_device PRIVATE Boost::context)
 else()
-    message(STATUS "Checked programs: left out (they need GCC on x86-64 or aarch64; this is "
-        "${CMAKE_CXX_COMPILER_ID} on ${CMAKE_SYSTEM_PROCESSOR})")
+    message(STATUS "Checked programs: left out (they need GCC with -fsanitize=thread on x86-64 or aarch64; this is "
+        "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION} on ${CMAKE_SYSTEM_PROCESSOR})")
 endif()
 
 # cpu_device_object(<target> <path/to/kernel.cu> [CHECKED] [DEFINES name=value ...])
@@ -68,7 +76,7 @@ function(cpu_device_object target kernel)
         # -O2 whatever the build type, and everything inlined, as on the device: counters do not depend on
         # it. -fno-tree-sra, -fno-ipa-sra: a float4 is read and written as a whole.
         target_link_libraries(${target} PUBLIC cpu_device_checked)
-        target_compile_options(${target} PRIVATE -O2 -finline-limit=100000 -fsanitize=thread -fno-tree-sra -fno-ipa-sra
-            --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1)
+        target_compile_options(${target} PRIVATE -O2 -finline-limit=100000 -fno-tree-sra -fno-ipa-sra
+            ${CPU_DEVICE_TRACING})
     endif()
 endfunction()

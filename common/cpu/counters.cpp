@@ -6,248 +6,178 @@
  * have made several. So the sums do not depend on the order in which lanes ran.
  */
 #include "block.h"
-#include <algorithm>
 #include <cinttypes>
-#include <map>
-#include <set>
-#include <tuple>
-#include <unordered_map>
 
 namespace cpu {
 namespace {
 /// A place in the program, and its line: the first spot that has the same.
 struct Spot {
-    uint32_t place, line;
+    Place place;
+    const Spot *line;
 };
 struct Entry {
-    uint64_t address, to; ///< to: of a copy_read, in shared memory
-    uint32_t spot;
-    uint16_t size;
+    uint64_t address, to; ///< to: of a copy's read, in shared memory
+    const Spot *spot;
     Op op;
+    bool shared;
+    uint8_t lane;
+    uint16_t size;
+    /// The same for what is one instruction.
+    auto key() const { return std::make_tuple(spot->line, shared, op, size); }
 };
 struct Site {
     uint64_t instructions, cost, ideal; ///< sectors of global memory or cycles of shared memory
 };
 struct Log {
-    std::vector<Entry> entries;
-    size_t merged;
+    std::deque<Entry> entries;
     bool begins; ///< the next read of shared memory begins a multiply
 };
 
 Log logs[max_threads];
-std::vector<Spot> spots;
-std::unordered_map<uint32_t, uint32_t> spot_at;                     ///< by place
-size_t known_spots;                                                 ///< those whose line is known
-std::map<const void *, std::unordered_map<uint64_t, Site>> kernels; ///< by key() of an Entry
+std::unordered_map<Place, Spot> spots;
+std::vector<Spot *> new_spots; ///< whose line is not known yet
+std::map<const void *, std::map<decltype(Entry().key()), Site>> kernels;
 cpu_counters sums;
 bool counting; ///< since the first cpu_counters_reset(): races are found without
 
-uint32_t spot_of(uint32_t place) {
-    auto [at, fresh] = spot_at.try_emplace(place, uint32_t(spots.size()));
-    if (fresh)
-        spots.push_back({place, at->second});
-    return at->second;
-}
-
 void find_lines() {
-    static std::map<std::string, uint32_t> first;
+    static std::map<std::string, const Spot *> first;
     std::vector<Place> places;
-    for (size_t i = known_spots; i < spots.size(); ++i)
-        places.push_back(place_in_program(spots[i].place));
+    for (const Spot *spot : new_spots) places.push_back(spot->place);
     look_up_lines(places);
-    for (; known_spots < spots.size(); ++known_spots) {
-        std::string line = source_line(place_in_program(spots[known_spots].place));
-        spots[known_spots].line = first.try_emplace(line, uint32_t(known_spots)).first->second;
-    }
+    for (Spot *spot : new_spots) spot->line = first.try_emplace(source_line(spot->place), spot).first->second;
+    new_spots.clear();
 }
 
-uint64_t key(const Entry &e) { return uint64_t(spots[e.spot].line) << 32 | unsigned(e.op) << 16 | e.size; }
-
-/// Distinct bytes and pieces of `unit` bytes, of accesses in ascending order.
-void spread(const std::vector<uint64_t> &sorted, unsigned size, unsigned unit, uint64_t *bytes,
-            uint64_t *pieces) {
-    uint64_t end = 0, next = 0; // the first byte and the first piece not seen yet
-    for (uint64_t a : sorted) {
-        if (a + size > end) {
-            *bytes += a + size - std::max(a, end);
-            end = a + size;
-        }
-        if (uint64_t last = (end - 1) / unit; last >= next) {
-            *pieces += last - std::max(a / unit, next) + 1;
-            next = last + 1;
-        }
-    }
+/// The distinct pieces of `unit` bytes that accesses touch.
+std::vector<uint64_t> pieces(const std::vector<uint64_t> &addresses, unsigned size, unsigned unit) {
+    std::vector<uint64_t> all;
+    for (uint64_t a : addresses)
+        for (uint64_t p = a / unit; p <= (a + size - 1) / unit; ++p) all.push_back(p);
+    if (!std::is_sorted(all.begin(), all.end())) std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return all;
 }
-
-void sort(std::vector<uint64_t> &addresses) {
-    if (!std::is_sorted(addresses.begin(), addresses.end()))
-        std::sort(addresses.begin(), addresses.end());
-}
-
-/// Cycles of a group of lanes: the most distinct words in one of the 32 banks.
-unsigned bank_cycles(const std::vector<uint64_t> &sorted, unsigned size) {
-    unsigned words[32] = {}, most = 0;
-    uint64_t next = 0;
-    for (uint64_t a : sorted)
-        for (uint64_t w = std::max(a / 4, next); w <= (a + size - 1) / 4; next = ++w)
-            most = std::max(most, ++words[w % 32]);
-    return most;
-}
-
-/// What an instruction does for a lane.
-struct Lane {
-    unsigned lane;
-    uint64_t address, to;
-};
 
 /// Whether all lanes want the same as the lane whose number differs in one bit.
-bool by_twos(const std::vector<Lane> &lanes, unsigned bit) {
-    return lanes.size() == warp_size && std::all_of(lanes.begin(), lanes.end(), [&](const Lane &l) {
+bool by_twos(const std::vector<Entry> &lanes, unsigned bit) {
+    return lanes.size() == warp_size && std::all_of(lanes.begin(), lanes.end(), [&](const Entry &l) {
                return l.address == lanes[l.lane ^ bit].address;
            });
 }
 
-void count(const Entry &e, const std::vector<Lane> &lanes) {
-    static std::vector<uint64_t> part;
+/// One instruction of a warp.
+void count(const std::vector<Entry> &lanes) {
+    std::vector<uint64_t> part;
+    const Entry &e = lanes[0];
     uint64_t bytes = e.size * lanes.size(), cost = 0, ideal = 0;
-    part.clear();
     if (e.op == Op::wait) {
         ++sums.waits;
-    } else if (e.op < Op::shared_load) {
-        for (const auto &lane : lanes)
-            part.push_back(lane.address);
-        sort(part);
-        uint64_t distinct = 0;
-        spread(part, e.size, 32, &distinct, &cost);
-        if (e.op == Op::copy_read && e.size == 16) { // once for each 32 bytes of shared memory
-            std::set<std::pair<uint64_t, uint64_t>> pairs;
-            for (const Lane &lane : lanes)
-                pairs.emplace(lane.address / 32, lane.to / 32);
-            cost = pairs.size();
-        }
-        ideal = (distinct + 31) / 32;
-    } else {
+    } else if (e.op == Op::multiply) {
+        ++sums.mma;
+        sums.tensor_flops += e.address;
+    } else if (e.shared) {
         // 8 bytes a lane go out in two groups of lanes, 16 bytes in four, or in two if lanes read by twos.
-        bool twos = e.op == Op::shared_load && e.size == 16 && (by_twos(lanes, 1) || by_twos(lanes, 2));
+        bool twos = e.op == Op::load && e.size == 16 && (by_twos(lanes, 1) || by_twos(lanes, 2));
         unsigned together = e.size <= 4 ? 32 : e.size <= 8 || twos ? 16 : 8;
         for (size_t i = 0; i < lanes.size(); part.clear(), ++ideal) {
-            unsigned group = lanes[i].lane / together;
+            unsigned group = lanes[i].lane / together, words[32] = {}, most = 0; // of each bank
             for (; i < lanes.size() && lanes[i].lane / together == group; ++i)
                 part.push_back(lanes[i].address);
-            sort(part);
-            cost += bank_cycles(part, e.size);
+            for (uint64_t word : pieces(part, e.size, 4)) most = std::max(most, ++words[word % 32]);
+            cost += most;
         }
         sums.shared_cycles += cost;
         sums.conflicts += cost - ideal;
+        if (e.op == Op::store) sums.register_bytes += bytes;
+        if (e.op == Op::copy) sums.copy_bytes += bytes;
+    } else {
+        for (const Entry &lane : lanes) part.push_back(lane.address);
+        unsigned word = std::min<unsigned>(e.size, 4);
+        cost = pieces(part, e.size, 32).size();
+        ideal = (pieces(part, e.size, word).size() * word + 31) / 32;
+        if (e.op == Op::copy && e.size == 16) { // once for each 32 bytes of shared memory
+            std::set<std::pair<uint64_t, uint64_t>> pairs;
+            for (const Entry &lane : lanes) pairs.emplace(lane.address / 32, lane.to / 32);
+            cost = pairs.size();
+        }
+        if (e.op == Op::load) sums.load_sectors += cost, sums.load_ideal += ideal;
+        if (e.op == Op::store) sums.store_sectors += cost, sums.store_ideal += ideal;
+        if (e.op == Op::copy) sums.copy_sectors += cost, sums.copy_ideal += ideal;
     }
-    if (e.op == Op::load)
-        sums.load_sectors += cost, sums.load_ideal += ideal;
-    if (e.op == Op::store)
-        sums.store_sectors += cost, sums.store_ideal += ideal;
-    if (e.op == Op::copy_read)
-        sums.copy_sectors += cost, sums.copy_ideal += ideal;
-    if (e.op == Op::shared_store)
-        sums.register_bytes += bytes;
-    if (e.op == Op::copy_write)
-        sums.copy_bytes += bytes;
-    Site &site = kernels[block.launch->kernel][key(e)];
+    Site &site = kernels[block.launch->kernel][e.key()];
     ++site.instructions, site.cost += cost, site.ideal += ideal;
 }
 
-unsigned groups_in_flight() {
-    unsigned groups = 0, last = ~0u;
-    for (const AsyncCopy &c : self->copies)
-        if (c.group != last && c.group < self->group)
-            ++groups, last = c.group;
-    return groups;
-}
-
-void print(FILE *out, const std::unordered_map<uint64_t, Site> &sites) {
-    static const char *const names[] = {"load",        "store",        "atomic",        "copy, read",
-                                        "shared load", "shared store", "shared atomic", "copy, write",
-                                        "wait",        "mma_sync"};
+void print(FILE *out, const std::map<decltype(Entry().key()), Site> &sites) {
+    static const char *const names[2][6] = {{"load", "store", "atomic", "copy, read", "wait", "mma_sync"},
+                                            {"shared load", "shared store", "shared atomic", "copy, write"}};
     // In order of the lines' numbers: a longer one comes later.
-    std::map<std::tuple<std::string, size_t, std::string, uint32_t>, std::pair<Place, Site>> lines;
+    std::map<std::tuple<std::string, size_t, std::string, bool, Op, unsigned>, std::pair<Place, Site>> lines;
     for (const auto &[key, site] : sites) {
-        Place place = place_in_program(spots[key >> 32].place);
-        std::string name = source_line(place);
-        lines[{name.substr(0, name.rfind(':')), name.size(), name, uint32_t(key)}] = {place, site};
+        const auto &[line, shared, op, size] = key;
+        std::string name = source_line(line->place);
+        lines[{name.substr(0, name.rfind(':')), name.size(), name, shared, op, size}] = {line->place, site};
     }
     fprintf(out, "%-36s %-13s %5s %12s %12s %12s  %s\n", "line", "operation", "bytes", "instructions", "cost",
             "ideal", "text");
     for (const auto &[at, line] : lines) {
-        uint32_t key = std::get<3>(at);
-        const Site &s = line.second;
-        fprintf(out, "%-36s %-13s %5u %12" PRIu64 " %12" PRIu64 " %12" PRIu64 "  %s\n",
-                std::get<2>(at).c_str(), names[key >> 16], key & 0xffff, s.instructions, s.cost, s.ideal,
+        const auto &[path, length, name, shared, op, size] = at;
+        const Site &site = line.second;
+        fprintf(out, "%-36s %-13s %5u %12" PRIu64 " %12" PRIu64 " %12" PRIu64 "  %s\n", name.c_str(),
+                names[shared][int(op)], size, site.instructions, site.cost, site.ideal,
                 source_text(line.first).c_str());
     }
 }
 } // namespace
 
-void count_later(uint32_t place, uint64_t address, unsigned size, Op op, uint64_t to) {
-    if (!counting)
-        return;
+void count_later(Op op, bool shared, Place place, uint64_t address, unsigned size, uint64_t to) {
+    if (__builtin_expect(!counting, true)) return;
+    auto [spot, fresh] = spots.try_emplace(place, Spot{place, nullptr});
+    if (fresh) new_spots.push_back(&spot->second);
     Log &log = logs[self->rank];
-    log.entries.push_back({address, to, spot_of(place), uint16_t(size), op});
-    if (op == Op::wait)
-        log.begins = true;
-    if (op == Op::shared_load && log.begins) {
+    log.entries.push_back({address, to, &spot->second, op, shared, uint8_t(lane()), uint16_t(size)});
+    if (op == Op::wait) log.begins = true;
+    if (op == Op::load && shared && log.begins) {
         log.begins = false;
-        sums.in_flight = std::max<uint64_t>(sums.in_flight, groups_in_flight());
+        std::set<unsigned> groups; // in flight
+        for (const AsyncCopy &c : self->copies)
+            if (c.group < self->group) groups.insert(c.group);
+        sums.in_flight = std::max<uint64_t>(sums.in_flight, groups.size());
     }
-}
-
-void count_now(uint32_t place, Op op, uint64_t flops) {
-    if (!counting)
-        return;
-    Entry e = {0, 0, spot_of(place), 0, op};
-    find_lines();
-    ++kernels[block.launch->kernel][key(e)].instructions;
-    ++sums.mma;
-    sums.tensor_flops += flops;
-}
-
-void count_block_barrier() {
-    ++sums.barriers;
-    for (unsigned i = 0; i < block.threads; ++i)
-        logs[i].begins = true;
 }
 
 void count_warp(unsigned warp) {
-    Log *log = logs + warp * warp_size;
-    unsigned lanes = std::min(warp_size, block.threads - warp * warp_size);
-    static std::vector<Lane> together;
+    static std::vector<Entry> together;
     find_lines();
     for (;;) {
         const Entry *first = nullptr;
-        for (unsigned l = 0; l < lanes; ++l)
-            if (log[l].merged < log[l].entries.size())
-                if (const Entry &e = log[l].entries[log[l].merged];
-                    !first || spots[e.spot].place < spots[first->spot].place)
-                    first = &e;
-        if (!first)
-            break;
+        for (Log *log = logs + warp * warp_size; log < logs + (warp + 1) * warp_size; ++log)
+            if (const auto &all = log->entries;
+                !all.empty() && (!first || all[0].spot->place < first->spot->place))
+                first = &all[0];
+        if (!first) break;
+        const auto key = first->key();
         together.clear();
-        for (unsigned l = 0; l < lanes; ++l)
-            if (log[l].merged < log[l].entries.size())
-                if (const Entry &e = log[l].entries[log[l].merged]; key(e) == key(*first)) {
-                    together.push_back({l, e.address, e.to});
-                    ++log[l].merged;
-                }
-        count(*first, together);
+        for (Log *log = logs + warp * warp_size; log < logs + (warp + 1) * warp_size; ++log)
+            if (auto &all = log->entries; !all.empty() && all[0].key() == key) {
+                together.push_back(all[0]);
+                all.pop_front();
+            }
+        count(together);
     }
-    for (unsigned l = 0; l < lanes; ++l) {
-        log[l].entries.clear();
-        log[l].merged = 0;
-    }
+}
+
+void count_block(bool barrier) {
+    sums.barriers += barrier;
+    for (unsigned w = 0; w * warp_size < block.threads; ++w) count_warp(w);
+    for (unsigned i = 0; barrier && i < block.threads; ++i) logs[i].begins = true;
 }
 
 void print_counters(cpu_counters &counters, FILE *lines) {
     counters = sums;
     for (const auto &[kernel, sites] : kernels)
-        if (lines)
-            print(lines, sites);
+        if (lines) print(lines, sites);
 }
 void forget_counters() {
     counting = true;

@@ -23,7 +23,7 @@ enum cpu_async { CPU_LATE, CPU_EARLY, CPU_EITHER };
 
 /** One schedule. `seed` matters where `order` or `async` is random. */
 struct cpu_schedule {
-    const char *name; /**< such as "reverse-late"; also what cpu_schedule_set_by_name() takes */
+    const char *name; /**< such as "reverse-late" */
     enum cpu_order order;
     enum cpu_async async;
     unsigned seed;
@@ -34,8 +34,6 @@ extern const struct cpu_schedule cpu_schedules[];
 
 /** Later launches follow `*schedule` (copied). The first entry of cpu_schedules is the default. */
 void cpu_schedule_set(const struct cpu_schedule *schedule);
-/** The same by name, to repeat a failure. 0, or -1 if no schedule has that name. */
-int cpu_schedule_set_by_name(const char *name);
 
 /**
  * Faults (out-of-bounds access, divergent barrier, deadlock, race, ...) since the last call of

@@ -6,15 +6,12 @@
  * function of the device. The return address of the call is its source line.
  */
 #pragma once
-#include <cstddef>
 #include <cstdint>
-#include <tuple>
-#include <utility>
+#include <type_traits>
 #include "include/cuda_runtime_api.h"
 
 namespace cpu {
-constexpr unsigned warp_size = 32;
-constexpr unsigned max_threads = 1024;
+constexpr unsigned warp_size = 32, max_threads = 1024;
 constexpr size_t shared_default = 48 * 1024; ///< shared memory of a block without opting in
 constexpr size_t shared_optin = 227 * 1024;  ///< with cudaFuncSetAttribute()
 
@@ -39,27 +36,17 @@ struct Launch {
 /// Runs the whole grid, or leaves an error for cudaGetLastError().
 CPU_DEVICE_DISTINCT void launch(Launch launch);
 
-template<class... A> struct ConfiguredCall {
-    dim3 grid, block;
-    size_t dynamic_shared;
-    std::tuple<A...> arguments;
-};
-inline auto configure(dim3 grid, dim3 block, size_t dynamic_shared = 0, cudaStream_t = nullptr) {
-    return [=](auto... a) { return ConfiguredCall<decltype(a)...>{grid, block, dynamic_shared, {a...}}; };
-}
-
 /// The build rewrites `kernel<<<grid, block>>>(x)` to `kernel ->* cpu::configure(grid, block)(x)`.
-template<class... P, class... A> void operator->*(void (*kernel)(P...), const ConfiguredCall<A...> &call) {
-    struct Bound {
-        void (*kernel)(P...);
-        std::tuple<P...> arguments;
-    } bound{kernel, std::tuple<P...>(call.arguments)};
-    auto run = [](void *b) {
-        std::apply(static_cast<Bound *>(b)->kernel, static_cast<Bound *>(b)->arguments);
+inline auto configure(dim3 grid, dim3 block, size_t dynamic = 0, cudaStream_t = nullptr) {
+    return [=](auto... arguments) {
+        return [=](auto kernel) {
+            auto call = [=] { kernel(arguments...); };
+            auto run = [](void *c) { (*static_cast<decltype(call) *>(c))(); };
+            launch({grid, block, dynamic, reinterpret_cast<const void *>(kernel), run, &call, nullptr});
+        };
     };
-    launch({call.grid, call.block, call.dynamic_shared, reinterpret_cast<const void *>(kernel), run, &bound,
-            nullptr});
 }
+template<class... P, class Call> void operator->*(void (*kernel)(P...), Call call) { call(kernel); }
 
 // One axis each. Constant while a kernel's frame lives, so a compiler may keep what it got.
 unsigned thread_index(int axis) __attribute__((const));

@@ -12,12 +12,6 @@
  * declare may be thread-local in the program: everything else in the block is poisoned with it.
  */
 #include "block.h"
-#include <algorithm>
-#include <cstring>
-#include <fstream>
-#include <map>
-#include <set>
-#include <tuple>
 #include <cxxabi.h>
 #include <link.h>
 #include <sys/mman.h>
@@ -28,132 +22,75 @@
 alignas(1024) thread_local unsigned char smem[cpu::shared_optin];
 
 namespace cpu {
-namespace {
-constexpr size_t alignment = 256;
-size_t page_size() {
-    static const size_t size = size_t(sysconf(_SC_PAGESIZE));
-    return size;
-}
+constexpr size_t alignment = 256, stack_size = 128 * 1024;
+static const size_t page_size = size_t(sysconf(_SC_PAGESIZE));
+static std::map<const char *, Allocation> allocations; // by `mapped_end`
+static char *stacks;
+
 /// Null, and a line on stderr, if there is no address space.
-char *map(void *at, size_t size, int access, int more = 0) {
+static char *map(void *at, size_t size, int access, int more = 0) {
     void *p = mmap(at, size, access, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | more, -1, 0);
-    if (p == MAP_FAILED)
-        perror("CPU device: mmap");
+    if (p == MAP_FAILED) perror("CPU device: mmap");
     return p == MAP_FAILED ? nullptr : static_cast<char *>(p);
 }
-size_t round_up(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
+static size_t round_up(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
 
-struct Allocation {
-    char *mapped, *mapped_end; ///< guards included
-    char *begin;
-    size_t size;
-    char *end() const { return begin + size; }
-};
-using Allocations = std::map<const char *, Allocation>; // by `mapped`
-Allocations live, freed;
-
-const Allocation *find(const Allocations &in, const void *p) {
-    const char *c = static_cast<const char *>(p);
-    auto after = in.upper_bound(c);
-    if (after == in.begin() || c >= std::prev(after)->second.mapped_end)
-        return nullptr;
-    return &std::prev(after)->second;
-}
-
-/// Reports and repairs one canary, if it was overwritten.
-void check_canary(Place place, const Allocation &a, char *from, char *to, const char *side) {
-    char *bad = std::find_if(from, to, [](char c) { return c != char(poison); });
-    if (bad == to)
-        return;
-    ptrdiff_t distance = bad >= a.end() ? bad - a.end() : a.begin - bad;
-    fault(place, "write %td bytes %s of a device allocation of %zu bytes", distance, side, a.size);
-    memset(from, poison, size_t(to - from));
-}
-
-void check_canaries(Place place, const Allocation &a) {
-    check_canary(place, a, a.mapped + page_size(), a.begin, "before the start");
-    check_canary(place, a, a.end(), a.mapped_end - page_size(), "past the end");
-}
-} // namespace
-
-void available_memory(size_t *available, size_t *total) {
-    *available = *total = size_t(sysconf(_SC_PHYS_PAGES)) * page_size();
-    std::ifstream meminfo("/proc/meminfo");
-    std::string key;
-    for (size_t kilobytes; meminfo >> key >> kilobytes; meminfo.ignore(80, '\n'))
-        if (key == "MemAvailable:")
-            *available = kilobytes * 1024;
-    // A container may allow less than the machine has.
-    size_t limit, used;
-    std::ifstream max("/sys/fs/cgroup/memory.max"), current("/sys/fs/cgroup/memory.current");
-    if (max >> limit && current >> used) {
-        *total = std::min(*total, limit);
-        *available = std::min(*available, limit - std::min(limit, used));
-    }
-}
-
-void *allocate(size_t size) {
-    size_t available, total;
-    available_memory(&available, &total);
-    if (size > available)
-        return nullptr;
-    size_t inside = round_up(size, page_size()), guard = page_size();
-    char *p = map(nullptr, inside + 2 * guard, PROT_NONE);
-    if (!p)
-        return nullptr;
-    if (mprotect(p + guard, inside, PROT_READ | PROT_WRITE) != 0) {
-        munmap(p, inside + 2 * guard);
-        return nullptr;
-    }
-    memset(p + guard, poison, inside); // the canaries too
-    live[p] = {p, p + inside + 2 * guard, p + guard + inside - round_up(size, alignment), size};
-    return live[p].begin;
-}
-
-bool release(void *p) {
-    const Allocation *a = find(live, p);
-    if (!a || a->begin != p)
-        return false;
-    check_canaries(nullptr, *a);
-    // Gives the memory back and keeps the addresses, so that late accesses are caught.
-    map(a->mapped, size_t(a->mapped_end - a->mapped), PROT_NONE, MAP_FIXED);
-    freed[a->mapped] = *a;
-    live.erase(a->mapped);
-    return true;
+const Allocation *find_allocation(const void *p) {
+    auto at = allocations.upper_bound(static_cast<const char *>(p));
+    return at != allocations.end() && p >= at->second.mapped ? &at->second : nullptr;
 }
 
 bool in_allocation(const void *p, size_t size) {
+    const Allocation *a = find_allocation(p);
     const char *c = static_cast<const char *>(p);
-    const Allocation *a = find(live, p);
-    return a && c >= a->begin && size <= a->size && c + size <= a->end();
+    return a && !a->freed && c >= a->begin && c <= a->end && size <= size_t(a->end - c);
 }
-bool allocation_of(const void *p, const char **begin, const char **end) {
-    const Allocation *a = find(live, p);
-    if (a)
-        *begin = a->begin, *end = a->end();
-    return a;
+
+void *allocate(size_t size) {
+    size_t inside = round_up(size, page_size), guard = page_size;
+    char *p = map(nullptr, inside + 2 * guard, PROT_NONE);
+    if (!p || !map(p + guard, inside, PROT_READ | PROT_WRITE, MAP_FIXED)) return nullptr;
+    memset(p + guard, poison, inside); // the canaries too
+    char *begin = p + guard + inside - round_up(size, alignment), *end = p + inside + 2 * guard;
+    allocations[end] = {p, begin, begin + size, end, false};
+    return begin;
 }
-bool is_device_pointer(const void *p) { return find(live, p) || find(freed, p); }
+
+bool release(void *p) {
+    const Allocation *a = find_allocation(p);
+    if (!a || a->begin != p || a->freed) return false;
+    check_canaries(nullptr);
+    // Gives the memory back and keeps the addresses, so that late accesses are caught.
+    map(a->mapped, size_t(a->mapped_end - a->mapped), PROT_NONE, MAP_FIXED);
+    return allocations[a->mapped_end].freed = true;
+}
+
 void check_canaries(Place place) {
-    for (const auto &entry : live)
-        check_canaries(place, entry.second);
+    for (const auto &[key, a] : allocations)
+        for (auto [from, to] :
+             {std::pair(a.mapped + page_size, a.begin), {a.end, a.mapped_end - page_size}}) {
+            if (a.freed) continue;
+            char *bad = std::find_if(from, to, [](char c) { return c != char(poison); });
+            if (bad != to) fault(place, "write %s", describe_address(bad, 1).c_str());
+            std::fill(bad, to, char(poison)); // said once
+        }
 }
 
 std::string describe_address(const void *p, size_t size) {
     const char *c = static_cast<const char *>(p);
+    const Allocation *a = find_allocation(p);
     char text[160];
-    if (uintptr_t(p) < 65536) {
+    if (uintptr_t(p) < 65536)
         snprintf(text, sizeof text, "through a null pointer (address %#zx)", size_t(uintptr_t(p)));
-    } else if (const Allocation *a = find(live, p)) {
-        const char *side = c < a->begin    ? "before the start"
-                           : c >= a->end() ? "past the end"
-                                           : "across the end";
-        ptrdiff_t bytes = c < a->begin ? a->begin - c : c >= a->end() ? c - a->end() : ptrdiff_t(size);
-        snprintf(text, sizeof text, "%td bytes %s of a device allocation of %zu bytes", bytes, side, a->size);
-    } else if (const Allocation *f = find(freed, p)) {
-        snprintf(text, sizeof text, "of a device allocation of %zu bytes that was freed", f->size);
-    } else {
-        snprintf(text, sizeof text, "at %p, which is not device memory", p);
+    else if (!a) snprintf(text, sizeof text, "at %p, which is not device memory", p);
+    else if (a->freed)
+        snprintf(text, sizeof text, "of a device allocation of %zu bytes that was freed", a->size());
+    else {
+        bool before = c < a->begin, past = c >= a->end;
+        ptrdiff_t bytes = before ? a->begin - c : past ? c - a->end : ptrdiff_t(size);
+        const char *side = before ? "before the start" : past ? "past the end" : "across the end";
+        snprintf(text, sizeof text, "%td bytes %s of a device allocation of %zu bytes", bytes, side,
+                 a->size());
     }
     return text;
 }
@@ -161,17 +98,16 @@ std::string describe_address(const void *p, size_t size) {
 // ---- Shared memory ----
 char *shared_begin, *shared_end;
 
-static int find_thread_locals(dl_phdr_info *program, size_t, void *) {
-    for (int i = 0; i < program->dlpi_phnum; ++i)
-        if (program->dlpi_phdr[i].p_type == PT_TLS) {
-            shared_begin = static_cast<char *>(program->dlpi_tls_data);
-            shared_end = shared_begin + program->dlpi_phdr[i].p_memsz;
-        }
-    return 1; // the first object is the program itself: no need to see the libraries
-}
-
 void find_shared() {
-    dl_iterate_phdr(find_thread_locals, nullptr);
+    auto thread_locals = [](dl_phdr_info *program, size_t, void *) {
+        for (int i = 0; i < program->dlpi_phnum; ++i)
+            if (const auto &part = program->dlpi_phdr[i]; part.p_type == PT_TLS) {
+                shared_begin = static_cast<char *>(program->dlpi_tls_data);
+                shared_end = shared_begin + part.p_memsz;
+            }
+        return 1; // the first object is the program itself: no need to see the libraries
+    };
+    dl_iterate_phdr(thread_locals, nullptr);
     memset(smem, poison, sizeof smem);
 }
 
@@ -184,12 +120,10 @@ void poison_shared() {
 
 bool in_shared(const void *p, size_t size) {
     const char *c = static_cast<const char *>(p), *dynamic = reinterpret_cast<char *>(smem);
-    if (c >= dynamic && c < dynamic + sizeof smem)
-        return c + size <= dynamic + block.launch->dynamic_shared;
+    if (c >= dynamic && c < dynamic + sizeof smem) return c + size <= dynamic + block.launch->dynamic_shared;
     return c >= shared_begin && c + size <= shared_end;
 }
 
-namespace {
 /// A function or a thread-local variable of the program, as readelf of the binutils lists it.
 struct Symbol {
     size_t value, size;
@@ -198,26 +132,20 @@ struct Symbol {
     bool operator<(const Symbol &b) const { return std::tie(name, file) < std::tie(b.name, b.file); }
 };
 
-const std::set<Symbol> &symbols() {
-    static const std::set<Symbol> all = [] {
-        std::set<Symbol> found;
-        std::string command = "readelf -sW /proc/" + std::to_string(getpid()) + "/exe 2>/dev/null", file;
-        char line[4096], type[16], bind[16], name[4000];
-        FILE *pipe = popen(command.c_str(), "r");
-        for (size_t at, size; pipe && fgets(line, sizeof line, pipe);)
-            if (sscanf(line, "%*s %zx %zi %15s %15s %*s %*s %3999s", &at, &size, type, bind, name) == 5) {
-                if (strcmp(type, "FILE") == 0)
-                    file = name;
-                else if (strcmp(type, "TLS") == 0 || strcmp(type, "FUNC") == 0)
-                    found.insert({at, size, *type == 'T', name, strcmp(bind, "LOCAL") ? "" : file});
-            }
-        if (pipe)
-            pclose(pipe);
-        return found;
-    }();
+static const std::set<Symbol> &symbols() {
+    static std::set<Symbol> all;
+    std::string file;
+    auto add = [&file](const char *line) {
+        size_t at, size;
+        char type[16], bind[16], name[4000];
+        if (sscanf(line, "%*s %zx %zi %15s %15s %*s %*s %3999s", &at, &size, type, bind, name) != 5) return;
+        if (strcmp(type, "FILE") == 0) file = name;
+        if (strcmp(type, "TLS") == 0 || strcmp(type, "FUNC") == 0)
+            all.insert({at, size, *type == 'T', name, strcmp(bind, "LOCAL") ? "" : file});
+    };
+    if (all.empty()) ask_binutils("readelf -sW", add);
     return all;
 }
-} // namespace
 
 /// Variables in a kernel's body are named after it: _ZZ6kernelPfE4tile in _Z6kernelPf. Those in
 /// functions that it calls are not counted.
@@ -228,69 +156,50 @@ size_t static_shared(const void *kernel) {
             for (const Symbol &v : symbols())
                 if (std::string prefix = "_ZZ" + k.name.substr(2) + "E";
                     v.thread_local_ && v.file == k.file && v.name.compare(0, prefix.size(), prefix) == 0)
-                    total += (v.size + 15) / 16 * 16;
+                    total += round_up(v.size, 16);
     return total;
 }
 
-std::string shared_name(size_t offset) {
+std::string memory_name(const void *p) {
     for (const Symbol &v : symbols())
-        if (v.thread_local_ && offset - v.value < v.size) {
+        if (v.thread_local_ && is_shared(p) && shared_offset(p) - v.value < v.size) {
             char *plain = abi::__cxa_demangle(v.name.c_str(), nullptr, nullptr, nullptr);
             std::string name = plain ? plain : v.name; // "kernel(float*)::tile"
             free(plain);
-            return name.substr(name.rfind("::") == name.npos ? 0 : name.rfind("::") + 2);
+            return name.substr(name.rfind(':') + 1);
         }
-    return "shared memory";
+    return is_shared(p) ? "shared memory" : "device memory";
 }
 
 void check_dynamic_shared(Place place) {
     size_t used = block.launch->dynamic_shared, rest = sizeof smem - used;
     const unsigned char *p = smem + used;
-    if (rest == 0 || (*p == poison && memcmp(p, p + 1, rest - 1) == 0))
-        return;
-    while (*p == poison)
-        ++p;
+    if (rest == 0 || (*p == poison && memcmp(p, p + 1, rest - 1) == 0)) return;
+    while (*p == poison) ++p;
     fault(place, "write to byte %td of smem, beyond the %zu bytes that the launch asked for", p - smem, used);
 }
 
 // ---- Stacks: one for each CUDA thread, with an inaccessible page below it. They are mapped once and
 // serve every launch; only the fibers on them are new. ----
-
-namespace {
-constexpr size_t stack_size = 128 * 1024;
-char *stacks;
-unsigned guarded; // stacks that have their guard page already
-
-/// Boost.Context's stack allocator for thread `rank`.
-struct StackOf {
-    unsigned rank;
-    boost::context::stack_context allocate() {
-        boost::context::stack_context s;
-        // Tops at one offset from a page would compete for the same cache sets.
-        size_t stagger = rank * 1088 % 8192;
-        s.sp = stacks + (rank + 1) * stack_size - stagger;
-        s.size = stack_size - stagger - page_size();
-        return s;
-    }
-    void deallocate(boost::context::stack_context &) noexcept {}
-};
-} // namespace
-
-boost::context::fiber make_fiber(unsigned rank, boost::context::fiber (*body)(boost::context::fiber &&)) {
+Fiber make_fiber(unsigned rank, Fiber (*body)(Fiber &&)) {
     if (!stacks) {
         stacks = map(nullptr, stack_size * max_threads, PROT_READ | PROT_WRITE);
-        if (!stacks)
-            exit(1); // map() has said why
+        if (!stacks) exit(1); // map() has said why
+        for (unsigned i = 0; i < max_threads; ++i) mprotect(stacks + i * stack_size, page_size, PROT_NONE);
     }
-    for (; guarded <= rank; ++guarded)
-        mprotect(stacks + guarded * stack_size, page_size(), PROT_NONE);
-    return boost::context::fiber(std::allocator_arg, StackOf{rank}, body);
+    struct Stays { // when the fiber ends
+        void deallocate(boost::context::stack_context &) {}
+    };
+    // Tops at one offset from a page would compete for the same cache sets.
+    size_t stagger = rank * 1088 % 8192;
+    boost::context::stack_context stack;
+    stack.sp = stacks + (rank + 1) * stack_size - stagger;
+    stack.size = stack_size - stagger - page_size;
+    return {std::allocator_arg, boost::context::preallocated(stack.sp, stack.size, stack), Stays(), body};
 }
 
-bool in_stacks(const void *p) {
-    return stacks && size_t(static_cast<const char *>(p) - stacks) < stack_size * max_threads;
-}
-bool in_stack_guard(const void *p) {
-    return in_stacks(p) && size_t(static_cast<const char *>(p) - stacks) % stack_size < page_size();
+bool in_stacks(const void *p, bool guard) {
+    size_t at = size_t(static_cast<const char *>(p) - stacks);
+    return stacks && at < stack_size * max_threads && (!guard || at % stack_size < page_size);
 }
 } // namespace cpu

@@ -151,7 +151,8 @@ def overlap(r):
 
 
 CONDITIONS = (("05_wmma", "06_wmma_db", (("bk_8", "slabs of 8"), ("bk_32", "slabs of 32"), ("pad_a", "rows of A padded"),
-                                         ("no_pad", "rows of B not padded"))),
+                                         ("no_pad", "rows of B not padded"),
+                                         ("best_tile", "the tile that suits 05 best"))),
               ("04_regblock", "07_fp32_db", (("bk_8", "slabs of 8"), ("blocks_3", "168 registers, 3 blocks"),
                                              ("tile_64x64", "tile 64 x 64"), ("tile_128x128", "tile 128 x 128"))))
 

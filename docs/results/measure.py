@@ -239,6 +239,7 @@ def main():
     stale = glob.glob(f"{args.build}/variants/*/*.stale")
     if stale:
         sys.exit(f"{stale[0]}: the diff no longer applies: its figures would be the step's")
+    os.environ["LC_ALL"] = "C"  # ncu writes figures as the locale has them
     name, facts = gpu_facts()
     os.makedirs(args.out, exist_ok=True)
     prefix = os.path.join(args.out, re.sub(r"[^a-z0-9]+", "-", name.lower().replace("nvidia ", "")))
@@ -263,4 +264,10 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        print("interrupted: what was measured until then is written", file=sys.stderr)
+        sys.exit(130)
+    except OSError as error:
+        sys.exit(f"{error}")

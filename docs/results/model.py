@@ -38,10 +38,11 @@ CAUSES = {
     "lanes by twos": ["04_regblock shared loads, cycles", "07_fp32_db shared loads, cycles"],
     "neighbours": ["05_wmma shared stores, cycles", "05_wmma conflicts, stores",
                    "06_wmma_db shared stores, cycles", "06_wmma_db conflicts, stores"],
-    "padded rows": ["07_fp32_db load sectors", "07_fp32_db copy sectors"],
+    "padded rows": ["07_fp32_db load sectors"],
+    "zero-fill": ["06_wmma_db copy sectors", "07_fp32_db copy sectors", "08_reduction_async copy sectors"],
     "HFMA2.MMA": [f"{step} Tensor Core" for step in ("02_cache", "03_tiled", "04_regblock", "07_fp32_db", "09_scan_async")],
     "look-back": ["09_scan_async load sectors"],
-    "not explained": ["08_reduction_async copy sectors", "09_scan_async copy sectors"],
+    "not explained": ["09_scan_async copy sectors"],
 }
 
 

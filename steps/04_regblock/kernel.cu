@@ -41,15 +41,15 @@ static __device__ void load_tile(float *tile, int pitch, int height, int width, 
 }
 
 // The same, 16 bytes at a time, where no vector straddles an edge and K does not end in the tile.
-// What lies beyond the last row or column repeats the first: only elements that C lacks take it in.
 static __device__ void load_tile16(float *tile, int pitch, int height, int width, const float *src,
                                    int ld, int rows, int cols) {
-    int c = threadIdx.x * 4 % width;
-    src += c < cols ? c : 0;
-    for (int i = 0; i < height; i += THREADS * 4 / width) {
-        int r = i + threadIdx.x * 4 / width;
-        *(float4 *)&tile[r * pitch + c] = *(const float4 *)&src[(size_t)(r < rows ? r : 0) * ld];
-    }
+    int c = threadIdx.x * 4 % width, r = threadIdx.x * 4 / width;
+    int left = c < cols ? rows - r : 0; // rows of the matrix from r on, in this column
+    size_t step = (size_t)(THREADS * 4 / width) * ld;
+    tile += r * pitch + c;
+    src += (size_t)r * ld + c; // one address that walks: one a row would cost registers
+    for (int i = 0; i < height; i += THREADS * 4 / width, src += step)
+        *(float4 *)&tile[i * pitch] = i < left ? *(const float4 *)src : make_float4(0, 0, 0, 0);
 }
 
 static __device__ void load_slab(Slab *slab, int k0, int rows, int cols, int K, const float *A,

@@ -31,6 +31,7 @@ typedef struct {
     float A[BM][BK]; // padding would spare reads bank conflicts, and give more to the copies
     float B[BK][BN + PAD_B];
 } Slab;
+static_assert(STAGES == 2, "buf ^ 1 is the other of two slabs");
 static_assert(STAGES * sizeof(Slab) <= 46 * 1024, "beside the patches, 48 KB at most");
 
 // Copies a height x width tile to shared memory: zero beyond the rows x cols left of the matrix.
@@ -46,15 +47,15 @@ static __device__ void load_tile(float *tile, int pitch, int height, int width, 
 }
 
 // The same, 16 bytes at a time, where no vector straddles an edge and K does not end in the tile.
-// What lies beyond the last row or column repeats the first: only elements that C lacks take it in.
 static __device__ void load_tile16(float *tile, int pitch, int height, int width, const float *src,
                                    int ld, int rows, int cols) {
-    int c = threadIdx.x * 4 % width;
-    src += c < cols ? c : 0;
-    for (int i = 0; i < height; i += THREADS * 4 / width) {
-        int r = i + threadIdx.x * 4 / width;
-        __pipeline_memcpy_async(&tile[r * pitch + c], &src[(size_t)(r < rows ? r : 0) * ld], 16);
-    }
+    int c = threadIdx.x * 4 % width, r = threadIdx.x * 4 / width;
+    int left = c < cols ? rows - r : 0; // rows of the matrix from r on, in this column
+    size_t step = (size_t)(THREADS * 4 / width) * ld;
+    tile += r * pitch + c;
+    src += (size_t)r * ld + c; // one address that walks: one a row would cost registers
+    for (int i = 0; i < height; i += THREADS * 4 / width, src += step)
+        __pipeline_memcpy_async(&tile[i * pitch], src, 16, i < left ? 0 : 16);
 }
 
 static __device__ void load_slab(Slab *slab, int k0, int rows, int cols, int K, const float *A,

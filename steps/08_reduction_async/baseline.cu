@@ -19,7 +19,7 @@ enum {
     BLOCKS = 132 * BLOCKS_PER_SM, // a constant: the order of summation must not depend on the GPU
 };
 
-static_assert(WARPS <= 32, "one warp adds up the sums of all warps");
+static_assert(THREADS % 32 == 0 && WARPS <= 32, "one whole warp adds up the sums of all");
 
 struct partials {
     unsigned finished;     // blocks whose partial sum stands

@@ -21,7 +21,7 @@ enum {
     BLOCKS = 132 * BLOCKS_PER_SM, // a constant: the order of summation must not depend on the GPU
 };
 
-static_assert(WARPS <= 32, "one warp adds up the sums of all warps");
+static_assert(THREADS % 32 == 0 && WARPS <= 32, "one whole warp adds up the sums of all");
 static_assert(BLOCKS_PER_SM * (STAGES * TILE * 16 + 2048) <= 228 * 1024, "an SM's shared memory");
 
 struct partials {

@@ -20,7 +20,7 @@ enum {
     STRIDE = 16, // from status to status: each has a 128-byte line of its own,
 };               // or those who write and those who read it would share one
 
-static_assert(WARPS <= 32, "one warp adds up the sums of all warps");
+static_assert(THREADS % 32 == 0 && WARPS <= 32, "one whole warp adds up the sums of all");
 static_assert(BLOCKS_PER_SM * (BYTES + 1280) <= 228 * 1024, "the blocks of an SM share its memory");
 
 typedef unsigned long long status; // AGGREGATE or PREFIX in the upper half, the sum in the lower

@@ -11,10 +11,12 @@
 
 #include <cmocka.h>
 
+#include "gpu_fit.h"
 #include "options.h"
 #include "oracle.h"
 #include "report.h"
 #include "stats.h"
+#include "timing.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -155,6 +157,20 @@ static void words_outside_the_matrix_are_counted(void **state) {
     words[3 + 2 * 5] = 0; /* behind */
     assert_int_equal(host_outside(words, COUNT(words), 3, 2, 3, 5), 3);
     assert_int_equal(host_outside(words, COUNT(words), 3, 0, 3, 5), 5);
+}
+
+static void digest_sees_every_bit_and_place(void **state) {
+    (void)state;
+    float x[2][4] = {{0, 1, 2, NAN}, {3, 4, 5, NAN}}; /* 2 x 3, and padding */
+    uint64_t digest = host_digest(x[0], 2, 3, 4);
+    x[0][3] = 7; /* padding */
+    assert_true(host_digest(x[0], 2, 3, 4) == digest);
+    x[0][0] = -0.0f;
+    assert_false(host_digest(x[0], 2, 3, 4) == digest);
+    x[0][0] = 0;
+    x[0][1] = 2, x[0][2] = 1; /* swapped */
+    assert_false(host_digest(x[0], 2, 3, 4) == digest);
+    assert_int_equal(host_digest(x[0], 0, 3, 4), 0);
 }
 
 /* The bound must pass honest rounding and still fail a result that lacks one slab of 8. */
@@ -424,6 +440,110 @@ static void what_is_not_a_row_is_refused(void **state) {
     }
 }
 
+static void a_locked_file_is_refused(void **state) {
+    (void)state;
+    char name[] = "/tmp/overlap-test-XXXXXX";
+    struct report first, second;
+    close(mkstemp(name));
+    assert_true(report_open(&first, name, NULL));
+    assert_false(report_open(&second, name, NULL));
+    first.table = NULL;
+    assert_true(report_close(&first));
+    assert_true(report_open(&second, name, NULL)); /* free again */
+    second.table = NULL;
+    assert_true(report_close(&second));
+    unlink(name);
+}
+
+/* ---- what is said of a run on a GPU ---- */
+
+static void the_facts_of_a_run_are_complete(void **state) {
+    (void)state;
+    struct device device = {.gpu = true,
+                            .name = "Fake GPU",
+                            .major = 9,
+                            .sms = 132,
+                            .l2_bytes = 50 << 20,
+                            .driver = "580.1",
+                            .runtime = "13.0",
+                            .clocks = "1980 MHz, 1981 MHz",
+                            .power = "700.00 W"};
+    struct options options = {.seed = 42};
+    struct report report = {.fact_count = 0};
+    static const char *const wanted[] = {
+        "date: 20",       "device: Fake GPU, sm_90, 132 SMs",
+        "L2: 50 MB",      "1980 MHz, 1981 MHz",
+        "power limit: 7", "driver: 580.1",
+        "runtime: 13.0",  "library: ",
+        "3 warm-up runs", "flushed before each sample",
+        "median",         "seed: 42",
+    };
+    char all[REPORT_FACTS_MAX * 256] = "";
+    device_report(&device, &options, &report);
+    for (int i = 0; i < report.fact_count; ++i)
+        strcat(strcat(all, report.facts[i]), "\n");
+    for (size_t i = 0; i < COUNT(wanted); ++i)
+        if (strstr(all, wanted[i]) == NULL)
+            fail_msg("no '%s' in:\n%s", wanted[i], all);
+}
+
+static void an_empty_kernel_is_launch_bound(void **state) {
+    (void)state;
+    struct options options = {.warm = true};
+    struct contestant c = {.median = 3e-6, .p5 = 2e-6, .p95 = 4e-6, .samples = 9};
+    struct row row;
+    row_clear(&row);
+    timing_row(&row, &c, 6e6, 1e12, "TFLOP/s", &options);
+    assert_non_null(strstr(row.note, "launch-bound"));
+    assert_string_equal(row.l2, "warm");
+    assert_true(fabs(row.rate - 2) < 1e-9 && fabs(row.rate_low - 1.5) < 1e-9 &&
+                fabs(row.rate_high - 3) < 1e-9);
+    c.median = 11e-6;
+    row_clear(&row);
+    timing_row(&row, &c, 6e6, 1e12, "TFLOP/s", &options);
+    assert_string_equal(row.note, "");
+}
+
+static void code_fits_a_gpu_or_not(void **state) {
+    (void)state;
+    static const struct {
+        const char *architectures;
+        int major, minor;
+        enum gpu_code code;
+    } table[] = {
+        {"90", 9, 0, GPU_CODE_REAL},        {"80,90", 9, 0, GPU_CODE_REAL},
+        {"80", 8, 6, GPU_CODE_REAL},        {"86", 8, 0, GPU_CODE_NONE},
+        {"80", 9, 0, GPU_CODE_PTX},         {"80-real", 9, 0, GPU_CODE_NONE},
+        {"90-virtual", 9, 0, GPU_CODE_PTX}, {"90-virtual", 8, 0, GPU_CODE_NONE},
+        {"90", 8, 9, GPU_CODE_NONE},        {"80-virtual,90-real", 9, 0, GPU_CODE_REAL},
+        {"90", 10, 0, GPU_CODE_PTX},        {"100", 9, 0, GPU_CODE_NONE},
+        {"90a", 9, 0, GPU_CODE_REAL},       {"90a", 10, 0, GPU_CODE_NONE},
+        {"90a", 12, 0, GPU_CODE_NONE},      {"90a-real,80-real", 10, 0, GPU_CODE_NONE},
+        {"100f", 10, 3, GPU_CODE_REAL},     {"100f", 12, 0, GPU_CODE_NONE},
+        {"", 9, 0, GPU_CODE_NONE},
+    };
+    for (size_t i = 0; i < COUNT(table); ++i)
+        if (gpu_code_for(table[i].architectures, table[i].major, table[i].minor) != table[i].code)
+            fail_msg("'%s' on sm_%d%d", table[i].architectures, table[i].major, table[i].minor);
+}
+
+static void what_does_not_fit_is_explained(void **state) {
+    (void)state;
+    char text[256];
+    assert_false(gpu_driver_too_old(13000, 13000, text, sizeof text));
+    assert_false(gpu_driver_too_old(13000, 13020, text, sizeof text)); /* same major version */
+    assert_false(gpu_driver_too_old(13000, 12080, text, sizeof text));
+    assert_true(gpu_driver_too_old(12080, 13000, text, sizeof text));
+    assert_non_null(strstr(text, "serves CUDA 12.8, the programs need 13.0: update"));
+    assert_false(gpu_architecture_missing("80", 9, 0, true, text, sizeof text));
+    assert_true(gpu_architecture_missing("80", 9, 0, false, text, sizeof text));
+    assert_non_null(strstr(text, "built for sm_{80}, this GPU is sm_90, and its driver is older"));
+    assert_true(gpu_architecture_missing("80-real", 9, 0, true, text, sizeof text));
+    assert_non_null(strstr(text, "built for sm_{80-real}, this GPU is sm_90: cmake"));
+    assert_true(gpu_architecture_missing("80", 6, 1, true, text, sizeof text));
+    assert_non_null(strstr(text, "sm_61, Overlap needs sm_70"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fill_is_never_constant_and_never_periodic),
@@ -435,6 +555,7 @@ int main(void) {
         cmocka_unit_test(close_is_a_comparison_that_nan_cannot_pass),
         cmocka_unit_test(comparison_finds_the_first_wrong_element),
         cmocka_unit_test(words_outside_the_matrix_are_counted),
+        cmocka_unit_test(digest_sees_every_bit_and_place),
         cmocka_unit_test(bound_tells_rounding_from_a_dropped_slab),
         cmocka_unit_test(bound_holds_for_positive_inputs),
         cmocka_unit_test(quantiles_interpolate),
@@ -446,6 +567,11 @@ int main(void) {
         cmocka_unit_test(malformed_shapes_are_refused),
         cmocka_unit_test(a_row_survives_csv),
         cmocka_unit_test(what_is_not_a_row_is_refused),
+        cmocka_unit_test(a_locked_file_is_refused),
+        cmocka_unit_test(the_facts_of_a_run_are_complete),
+        cmocka_unit_test(an_empty_kernel_is_launch_bound),
+        cmocka_unit_test(code_fits_a_gpu_or_not),
+        cmocka_unit_test(what_does_not_fit_is_explained),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,4 @@
-/**
- * @file cuda_bf16.h
- * Stand-in for the CUDA header of this name: storage and conversions, rounded to nearest even.
- */
+/** @file cuda_bf16.h Stand-in for the CUDA header of this name: storage, conversions to nearest even. */
 #pragma once
 #include "cuda_runtime.h"
 

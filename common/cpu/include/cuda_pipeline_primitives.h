@@ -1,14 +1,1 @@
-/**
- * @file cuda_pipeline_primitives.h
- * Stand-in for the CUDA header of this name: asynchronous copies to shared memory, in C.
- */
-#pragma once
-#include "cuda_runtime.h"
-
-/// Copies size - zfill bytes and sets the last zfill to zero. `size` is 4, 8 or 16.
-CPU_DEVICE_DISTINCT void __pipeline_memcpy_async(void *dst_shared, const void *src_global, size_t size,
-                                                 size_t zfill = 0);
-/// Closes the calling thread's group of copies.
-CPU_DEVICE_DISTINCT void __pipeline_commit();
-/// Waits for the calling thread's groups, except the `prior` youngest.
-CPU_DEVICE_DISTINCT void __pipeline_wait_prior(size_t prior);
+#include "cuda_pipeline.h" // CUDA has its C primitives under this name too

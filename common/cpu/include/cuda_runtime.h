@@ -1,7 +1,4 @@
-/**
- * @file cuda_runtime.h
- * Stand-in for the CUDA header of this name: CUDA C++ as seen by a host compiler.
- */
+/** @file cuda_runtime.h Stand-in for the CUDA header of this name: CUDA C++ as a host compiler sees it. */
 #pragma once
 #include <cmath>
 #include <cstdio>
@@ -53,7 +50,6 @@ CPU_SHUFFLE(__shfl_sync, index, int from)
 CPU_SHUFFLE(__shfl_up_sync, up, unsigned from)
 CPU_SHUFFLE(__shfl_down_sync, down, unsigned from)
 CPU_SHUFFLE(__shfl_xor_sync, exclusive_or, int from)
-#undef CPU_SHUFFLE
 
 void __threadfence_block();
 void __threadfence();
@@ -82,63 +78,36 @@ CPU_ATOMIC(atomicXor, old ^ v, CPU_VALUE v)
 CPU_ATOMIC(atomicInc, old >= v ? 0 : old + 1, CPU_VALUE v)
 CPU_ATOMIC(atomicDec, old == 0 || old > v ? v : old - 1, CPU_VALUE v)
 CPU_ATOMIC(atomicCAS, old == v ? desired : old, CPU_VALUE v, CPU_VALUE desired)
-#undef CPU_VALUE
-#undef CPU_ATOMIC
 
 // ---- Loads and stores with a cache hint: the hint means nothing here ----
-#define CPU_LOAD(name) \
-    template<class T> __forceinline__ T name(const T *p) { return *p; }
-#define CPU_STORE(name) \
-    template<class T> __forceinline__ void name(T *p, T value) { *p = value; }
-CPU_LOAD(__ldg)
-CPU_LOAD(__ldcg)
-CPU_LOAD(__ldcs)
-CPU_STORE(__stcg)
-CPU_STORE(__stcs)
-#undef CPU_LOAD
-#undef CPU_STORE
+template<class T> __forceinline__ T __ldg(const T *p) { return *p; }
+template<class T> __forceinline__ T __ldcg(const T *p) { return *p; }
+template<class T> __forceinline__ T __ldcs(const T *p) { return *p; }
+template<class T> __forceinline__ void __stcg(T *p, T value) { *p = value; }
+template<class T> __forceinline__ void __stcs(T *p, T value) { *p = value; }
 
 // ---- Arithmetic ----
-#define CPU_MIN_MAX(A, B, T)                                     \
-    inline T min(A a, B b) { return (T)b < (T)a ? (T)b : (T)a; } \
-    inline T max(A a, B b) { return (T)a < (T)b ? (T)b : (T)a; }
-CPU_MIN_MAX(int, int, int)
-CPU_MIN_MAX(unsigned, unsigned, unsigned)
-CPU_MIN_MAX(unsigned, int, unsigned) // one operand signed, one not: compared as unsigned, like CUDA's
-CPU_MIN_MAX(int, unsigned, unsigned)
-CPU_MIN_MAX(long, long, long)
-CPU_MIN_MAX(unsigned long, unsigned long, unsigned long)
-CPU_MIN_MAX(long long, long long, long long)
-CPU_MIN_MAX(unsigned long long, unsigned long long, unsigned long long)
-#undef CPU_MIN_MAX
+// One operand signed, one not: compared as unsigned, like CUDA's.
+template<class A, class B, class T = decltype(A() + B())> T min(A a, B b) { return T(b) < T(a) ? b : a; }
+template<class A, class B, class T = decltype(A() + B())> T max(A a, B b) { return T(a) < T(b) ? b : a; }
 inline float min(float a, float b) { return fminf(a, b); } // a NaN loses, as on the device
 inline float max(float a, float b) { return fmaxf(a, b); }
 inline double min(double a, double b) { return fmin(a, b); }
 inline double max(double a, double b) { return fmax(a, b); }
-
 #define rsqrtf(x) (1.0f / sqrtf(x)) // a macro: newer C libraries declare a function of this name
 inline float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 inline int __clz(int x) { return x ? __builtin_clz(unsigned(x)) : 32; }
 inline int __ffs(int x) { return __builtin_ffs(x); }
-
+inline int __float_as_int(float f) { return __builtin_bit_cast(int, f); }
+inline unsigned __float_as_uint(float f) { return __builtin_bit_cast(unsigned, f); }
+inline float __int_as_float(int i) { return __builtin_bit_cast(float, i); }
+inline float __uint_as_float(unsigned u) { return __builtin_bit_cast(float, u); }
 inline long long clock64() { return 0; } // time means nothing here
 
-#define CPU_BIT_CAST(name, From, To)             \
-    inline To name(From from) {                  \
-        To to;                                   \
-        __builtin_memcpy(&to, &from, sizeof to); \
-        return to;                               \
-    }
-CPU_BIT_CAST(__float_as_int, float, int)
-CPU_BIT_CAST(__float_as_uint, float, unsigned)
-CPU_BIT_CAST(__int_as_float, int, float)
-CPU_BIT_CAST(__uint_as_float, unsigned, float)
-#undef CPU_BIT_CAST
-
 // ---- Typed forms of runtime calls ----
-template<class T> cudaError_t cudaMalloc(T **pointer, size_t size) {
-    return cudaMalloc(reinterpret_cast<void **>(pointer), size);
+template<class T> cudaError_t cudaMalloc(T **p, size_t n) {
+    return cudaMalloc(reinterpret_cast<void **>(p), n);
 }
 template<class T> cudaError_t cudaFuncSetAttribute(T *kernel, cudaFuncAttribute attr, int value) {
     return cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel), attr, value);
@@ -146,8 +115,7 @@ template<class T> cudaError_t cudaFuncSetAttribute(T *kernel, cudaFuncAttribute 
 template<class T> cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attr, T *kernel) {
     return cudaFuncGetAttributes(attr, reinterpret_cast<const void *>(kernel));
 }
-template<class T>
-cudaError_t cudaMemcpyFromSymbol(void *dst, const T &symbol, size_t size, size_t offset = 0) {
-    memcpy(dst, reinterpret_cast<const char *>(&symbol) + offset, size);
+template<class T> cudaError_t cudaMemcpyFromSymbol(void *dst, const T &symbol, size_t n, size_t offset = 0) {
+    memcpy(dst, reinterpret_cast<const char *>(&symbol) + offset, n);
     return cudaGetLastError();
 }

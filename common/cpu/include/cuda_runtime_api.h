@@ -1,16 +1,11 @@
 /**
  * @file cuda_runtime_api.h
- * Stand-in for the CUDA header of this name, for C and C++: the part of the runtime that this
- * repository uses, with CUDA's names and values. Work is done when the call returns, whatever the
- * stream.
+ * Stand-in for the CUDA header of this name, for C and C++: the part of the runtime that this repository
+ * uses, with CUDA's names and values. Work is done when the call returns, whatever the stream.
  */
-#ifndef CPU_DEVICE_CUDA_RUNTIME_API_H
-#define CPU_DEVICE_CUDA_RUNTIME_API_H
-
+#pragma once
 #include <stddef.h>
 #include "vector_types.h"
-
-#define CUDART_VERSION 12000
 
 #ifdef __cplusplus
 #define CPU_DEFAULT(value) = value
@@ -30,12 +25,10 @@ extern "C" {
     X(cudaErrorUnsupportedPtxVersion, 222, "PTX was compiled with an unsupported toolchain") \
     X(cudaErrorInvalidResourceHandle, 400, "invalid resource handle")                        \
     X(cudaErrorLaunchFailure, 719, "unspecified launch failure")                             \
-    X(cudaErrorNotSupported, 801, "operation not supported")                                 \
-    X(cudaErrorUnknown, 999, "unknown error")
+    X(cudaErrorNotSupported, 801, "operation not supported")
 
 #define CPU_ENUMERATOR(name, value, text) name = value,
 typedef enum cudaError { CPU_DEVICE_ERRORS(CPU_ENUMERATOR) } cudaError_t;
-#undef CPU_ENUMERATOR
 
 enum cudaMemcpyKind {
     cudaMemcpyHostToDevice = 1,
@@ -53,7 +46,6 @@ enum cudaDeviceAttr {
 };
 struct cudaDeviceProp {
     char name[256];
-    size_t totalGlobalMem;
 };
 struct cudaFuncAttributes {
     size_t sharedSizeBytes;
@@ -67,11 +59,12 @@ cudaError_t cudaPeekAtLastError(void);
 const char *cudaGetErrorName(cudaError_t error);
 const char *cudaGetErrorString(cudaError_t error);
 
-cudaError_t cudaGetDeviceCount(int *count);
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaGetDevice(int *device);
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int device);
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device);
+cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr, int value);
+cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const void *kernel);
 cudaError_t cudaDeviceSynchronize(void);
 cudaError_t cudaMemGetInfo(size_t *available, size_t *total);
 
@@ -93,11 +86,6 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream CPU_DEFAULT(0
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end);
 
-cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr, int value);
-cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const void *kernel);
-
 #ifdef __cplusplus
 }
-#endif
-#undef CPU_DEFAULT
 #endif

@@ -10,8 +10,7 @@
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
 
-namespace nvcuda {
-namespace wmma {
+namespace nvcuda::wmma {
 struct matrix_a;
 struct matrix_b;
 struct accumulator;
@@ -29,29 +28,24 @@ inline float __float_to_tf32(float f) {
 }
 
 namespace detail {
-template<class T> struct Element { using type = T; };
-template<> struct Element<precision::tf32> { using type = float; };
-template<class T> using element = typename Element<T>::type; ///< in memory
+template<class T> using element =
+    std::conditional_t<std::is_same_v<T, precision::tf32>, float, T>; ///< in memory
 
 enum Form { a8, b8, b16, c, a16 = c }; ///< how a matrix lies in the lanes; by its letter and K
-template<class Use, int K> constexpr Form form = c;
-template<> inline constexpr Form form<matrix_a, 8> = a8;
-template<> inline constexpr Form form<matrix_b, 8> = b8;
-template<> inline constexpr Form form<matrix_b, 16> = b16;
+template<class Use, int K> constexpr Form form = std::is_same_v<Use, matrix_a>   ? (K == 8 ? a8 : a16)
+                                                 : std::is_same_v<Use, matrix_b> ? (K == 8 ? b8 : b16)
+                                                                                 : c;
 constexpr int elements(Form form) { return form <= b8 ? 4 : 8; } ///< of one lane
-template<class Layout> constexpr bool is_row_major = true;
-template<> inline constexpr bool is_row_major<col_major> = false;
 
-/// Loads or stores the running lane's elements, and reports what WMMA does not allow. `E` is float,
-/// __half or __nv_bfloat16.
-template<class E> CPU_DEVICE_DISTINCT void load(Form, E *x, const E *p, unsigned ldm, bool row_major);
-CPU_DEVICE_DISTINCT void store(const float *x, float *p, unsigned ldm, bool row_major);
+/// Moves the running lane's elements to or from memory, and reports what WMMA does not allow.
+template<class E>
+CPU_DEVICE_DISTINCT void transfer(Form, E *x, E *p, unsigned ldm, bool row_major, bool write);
 template<class E> CPU_DEVICE_DISTINCT void multiply(float *d, const E *a, const E *b, const float *c);
 } // namespace detail
 
 template<class Use, int M, int N, int K, class T, class Layout = void> struct fragment {
     static_assert(M == 16 && N == 16 && (K == 8 || K == 16), "16x16x8 and 16x16x16 only");
-    enum { num_elements = detail::elements(detail::form<Use, K>), num_storage_elements = num_elements };
+    enum { num_elements = detail::elements(detail::form<Use, K>) };
     using element_type = detail::element<T>;
     static_assert(detail::form<Use, K> == detail::c || (sizeof(element_type) == 4) == (K == 8),
                   "tf32: K = 8");
@@ -62,28 +56,26 @@ template<int K> using fragment_c = fragment<accumulator, 16, 16, K, float>;
 
 template<class Use, int K, class T, class Layout>
 void fill_fragment(fragment<Use, 16, 16, K, T, Layout> &f, float value) {
-    for (auto &e : f.x)
-        e = value;
+    for (auto &e : f.x) e = value;
 }
 
 // Inlined, so that the line of the call is the kernel's.
-template<class Use, int K, class T, class Layout>
-__forceinline__ void load_matrix_sync(fragment<Use, 16, 16, K, T, Layout> &f, const detail::element<T> *p,
-                                      unsigned ldm) {
-    detail::load(detail::form<Use, K>, f.x, p, ldm, detail::is_row_major<Layout>);
+template<class Use, int K, class T, class Layout> __forceinline__ void
+load_matrix_sync(fragment<Use, 16, 16, K, T, Layout> &f, const detail::element<T> *p, unsigned ldm) {
+    bool row_major = !std::is_same_v<Layout, col_major>;
+    detail::transfer(detail::form<Use, K>, f.x, const_cast<detail::element<T> *>(p), ldm, row_major, false);
 }
 template<int K>
 __forceinline__ void load_matrix_sync(fragment_c<K> &f, const float *p, unsigned ldm, layout_t layout) {
-    detail::load(detail::c, f.x, p, ldm, layout == mem_row_major);
+    detail::transfer(detail::c, f.x, const_cast<float *>(p), ldm, layout == mem_row_major, false);
 }
 template<int K>
 __forceinline__ void store_matrix_sync(float *p, const fragment_c<K> &f, unsigned ldm, layout_t layout) {
-    detail::store(f.x, p, ldm, layout == mem_row_major);
+    detail::transfer(detail::c, const_cast<float *>(f.x), p, ldm, layout == mem_row_major, true);
 }
 template<int K, class T, class LayoutA, class LayoutB>
 __forceinline__ void mma_sync(fragment_c<K> &d, const fragment<matrix_a, 16, 16, K, T, LayoutA> &a,
                               const fragment<matrix_b, 16, 16, K, T, LayoutB> &b, const fragment_c<K> &c) {
     detail::multiply(d.x, a.x, b.x, c.x);
 }
-} // namespace wmma
-} // namespace nvcuda
+} // namespace nvcuda::wmma

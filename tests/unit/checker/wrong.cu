@@ -80,6 +80,24 @@ static __global__ void last_word_of_copy(const int *in, int *out) {
     __pipeline_wait_prior(0);
 }
 
+static __global__ void wide_read_of_copy(const int *in, int *out) {
+    __shared__ __align__(16) int s[8];
+    int t = threadIdx.x;
+    if (t < 8)
+        s[t] = 5;
+    __syncwarp();
+    if (t == 0)
+        __pipeline_memcpy_async(&s[6], in, 4); // at NARROW_COPY
+    __pipeline_commit();
+    __syncwarp();
+    if (t == 1) {
+        int4 v = *(int4 *)&s[4]; // at WIDE_READ
+        out[t] = v.x + v.y + v.z + v.w;
+    }
+    __syncwarp();
+    __pipeline_wait_prior(0);
+}
+
 static __global__ void overwrites_copy(const int *in, int *out) {
     __shared__ int s[32];
     int t = threadIdx.x;
@@ -194,6 +212,9 @@ cudaError_t run_racy(enum racy kernel, const int *in, int *out, unsigned *flag) 
         break;
     case LAST_WORD_OF_COPY:
         last_word_of_copy<<<1, 32>>>(in, out);
+        break;
+    case WIDE_READ_OF_COPY:
+        wide_read_of_copy<<<1, 32>>>(in, out);
         break;
     case OVERWRITES_COPY:
         overwrites_copy<<<1, 32>>>(in, out);

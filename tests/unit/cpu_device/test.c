@@ -257,7 +257,8 @@ static void test_poison(void **state) {
     memset(want, 0xff, sizeof want);
     assert_int_equal(schedules_right(UNSET_FRAGMENT, want, WORDS), ALL_SCHEDULES);
     memset(want, 0, sizeof want);
-    assert_int_equal(schedules_right(UNSET_LOCAL, want, 64), NO_SCHEDULE);
+    if (LOCALS_ARE_POISONED) /* not by GCC 11 */
+        assert_int_equal(schedules_right(UNSET_LOCAL, want, 64), NO_SCHEDULE);
     assert_int_equal(cudaMalloc((void **)&fresh, sizeof got), cudaSuccess);
     get(fresh, got, sizeof got);
     memset(want, 0xff, sizeof want);
@@ -507,8 +508,6 @@ static void test_errors(void **state) {
     assert_null(gone);
     assert_int_equal(cudaFree(out + 1), cudaErrorInvalidValue);
     assert_int_equal(cudaFree(NULL), cudaSuccess);
-    assert_int_equal(cpu_schedule_set_by_name("reverse-early"), 0);
-    assert_int_equal(cpu_schedule_set_by_name("no such"), -1);
     assert_int_equal(cudaSetDevice(1), cudaErrorInvalidDevice);
     assert_int_equal(cudaDeviceGetAttribute(&value, cudaDevAttrMaxGridDimY, 0), cudaSuccess);
     assert_int_equal(value, 65535);

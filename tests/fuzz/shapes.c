@@ -1,0 +1,32 @@
+/* The reader of shapes.txt: the first line is what is looked for, the rest the file. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static struct shapes list;
+    char error[256];
+    if (size == 0)
+        return 0;
+    enum shape_kind kind = data[0] % 2 == 0 ? SHAPE_GEMM : SHAPE_VECTOR;
+    char *what = malloc(size);
+    REQUIRE(what != NULL);
+    memcpy(what, data + 1, size - 1);
+    what[size - 1] = '\0';
+    char *text = strchr(what, '\n');
+    if (text != NULL)
+        *text++ = '\0';
+    memset(error, 'x', sizeof error);
+    list.count = 0;
+    if (shapes_find(text != NULL ? text : shapes_text, kind, what, &list, error)) {
+        REQUIRE(list.count > 0 && list.count <= SHAPES_MAX);
+        for (int i = 0; i < list.count; ++i)
+            require_size(kind, &list.shape[i]);
+    } else {
+        REQUIRE(memchr(error, '\0', sizeof error) != NULL && error[0] != '\0');
+    }
+    free(what);
+    return 0;
+}
