@@ -494,7 +494,10 @@ def test_traps(step):
     for diff in sorted(glob.glob(os.path.join(SOURCE, f"tests/traps/{step[:2]}_*.diff"))):
         name = os.path.basename(diff)[:-5]
         header = patched(diff, f"traps/{name}.cu")
-        if header.get("Device") == "gpu":
+        large = "1048577" in header.get("Run", "")
+        if large:  # only such a size shows it, which takes too long for every file
+            expect(1, "a call that failed", CHECK, step, f"traps/{name}.cu", *header["Run"].split())
+        if large or header.get("Device") == "gpu":
             os.unlink(os.path.join(FOLDER, f"traps/{name}.cu"))
         else:
             headers[f"traps/{name}.cu"] = header
