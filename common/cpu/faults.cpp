@@ -2,7 +2,7 @@
  * @file faults.cpp
  * Faults and their source lines (by addr2line of the binutils), and the worker thread that runs
  * kernels. When one crashes or never ends, its line is reported and the process exits with status 1,
- * for its threads cannot be resumed.
+ * for its threads cannot be resumed; so it is when host code crashes.
  */
 #include "block.h"
 #include <csignal>
@@ -79,7 +79,8 @@ void look_up_lines(const std::vector<Place> &places) {
             std::filesystem::path path(text, colon);
             // Some compilers name the rewritten copy, kernel.cu.cpp, whose lines are the same.
             if (path.stem().extension() == ".cu") path.replace_extension();
-            *line = {path, unsigned(atoi(colon + 1)), strncmp(text, folder.c_str(), folder.size()) != 0};
+            bool ours = strncmp(text, folder.c_str(), folder.size()) == 0 || strstr(text, "/include/c++/");
+            *line = {path, unsigned(atoi(colon + 1)), !ours};
         }
     });
 }
@@ -120,14 +121,16 @@ static pthread_t worker; // while it runs
 static double timeout_seconds;
 
 static void on_signal(int signal, siginfo_t *info, void *context_of_signal) {
-    if (!pthread_equal(pthread_self(), worker)) {
-        std::signal(signal, SIG_DFL); // not a kernel's: crash as ever
+    static bool again;
+    if (again) { // in here, or in another thread meanwhile: crash as ever
+        std::signal(signal, SIG_DFL);
         return;
     }
-    worker = pthread_t(); // a crash in here is not a kernel's either
+    again = true;
+    const bool in_kernel = worker && pthread_equal(pthread_self(), worker);
     [[maybe_unused]] auto *context = static_cast<const ucontext_t *>(context_of_signal);
     const char *access = "access";
-    char *frames[11] = {};
+    char *frames[25] = {};
 #if defined(__x86_64__) // the instruction that was interrupted, and what it did
     frames[0] = reinterpret_cast<char *>(context->uc_mcontext.gregs[REG_RIP]) + 1;
     access = context->uc_mcontext.gregs[REG_ERR] & 2 ? "write" : "read";
@@ -135,18 +138,24 @@ static void on_signal(int signal, siginfo_t *info, void *context_of_signal) {
     frames[0] = reinterpret_cast<char *>(context->uc_mcontext.pc) + 1;
 #endif
     // The first that is in a kernel rather than in the device itself.
-    char **end = frames + 1 + backtrace(reinterpret_cast<void **>(frames + 1), 10);
+    char **end = frames + 1 + backtrace(reinterpret_cast<void **>(frames + 1), 24);
     char **frame = std::find_if(frames, end, [](char *f) { return known_line(f - 1).in_kernel; });
     Place place = (frame == end ? frames[0] : *frame) - 1;
-    if (info->si_code == SI_TKILL)
+    const char *whose = in_kernel ? "" : "host code: ";
+    if (signal == SIGXCPU) fault(place, "%sstill running when its time was up", whose);
+    else if (signal == SIGILL)
+        fault(place, "%swhat the compiler knew to be wrong, such as a division by a constant zero", whose);
+    else if (signal == SIGABRT)
+        fault(place, "%sabort(), which a failed assert() or an exception calls", whose);
+    else if (info->si_code == SI_TKILL)
         fault(place, "still running after %g s (CPU_DEVICE_TIMEOUT)", timeout_seconds);
-    else if (signal == SIGFPE) fault(place, "integer division by zero");
+    else if (signal == SIGFPE) fault(place, "%sinteger division by zero", whose);
     else if (signal == SIGBUS || info->si_code == SI_KERNEL)
-        fault(place, "misaligned access: a vector lies at a multiple of its size");
+        fault(place, "%smisaligned access: a vector lies at a multiple of its size", whose);
     else if (in_stacks(info->si_addr, true))
         fault(place, "stack overflow: too much local memory or too deep a recursion");
-    else fault(place, "%s %s", access, describe_address(info->si_addr, 1).c_str());
-    tracer->launch_end(); // the races that may have led to it
+    else fault(place, "%s%s %s", whose, access, describe_address(info->si_addr, 1).c_str());
+    if (in_kernel) tracer->launch_end(); // the races that may have led to it
     fflush(stdout);
     _exit(1);
 }
@@ -161,8 +170,9 @@ static void watch_signals() {
     struct sigaction action = {};
     action.sa_sigaction = on_signal;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    for (int signal : {SIGSEGV, SIGBUS, SIGFPE}) sigaction(signal, &action, nullptr);
+    for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU}) sigaction(signal, &action, nullptr);
 }
+static const bool watched = (watch_signals(), true); // for the host code of a kernel.cu
 
 void run_on_worker(const Launch &launch) {
     const char *seconds = getenv("CPU_DEVICE_TIMEOUT");

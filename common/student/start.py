@@ -1,0 +1,69 @@
+"""Puts the kernel of a step's base where a student can turn it into the step: build/start, which CMake makes.
+
+The task is a comment of a few lines on top. Its words are those of the step's page: its title and its question.
+"""
+import argparse
+import os
+import re
+import shlex
+import sys
+import textwrap
+
+import check
+
+HELP = """exit status: 0 the file is there, 2 it could not be written, or is there already"""
+
+
+def task(fresh, step, command):
+    """The comment: what to do, the question of the step's page, how far the step is, how to check."""
+    question = re.search(r"^## The question\n\n(.*?)\n\n", fresh.read(step.page), re.S | re.M)
+    plain = question[1].replace("\n", " ") if question else ""
+    plain = re.sub(r"\[([^]]*)\]\([^)]*\)|[*`]", lambda m: m[1] or "", plain)
+    added, removed = step.changed()
+    paragraphs = [f"Your task: turn this kernel, {step.base_kernel}, into {step.name}: {step.headline()}.", plain,
+                  f"The step adds {added} lines and removes {removed}. Its page, with the answer: {step.page}"]
+    lines = [line for p in paragraphs for line in textwrap.wrap(p, 97, break_long_words=False, break_on_hyphens=False)]
+    return "".join(f"// {line}\n" for line in lines + [f"Check it: {command}"])
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        prog="build/start", allow_abbrev=False, epilog=HELP,
+        description="Writes mine/STEP.cu: the kernel of the step's base, ready to be turned into the step, with the task on "
+                    "top. A file that is there already is left alone.")
+    parser.add_argument("step", metavar="STEP", help="a step, such as 06_wmma_db or 06")
+    parser.add_argument("--to", metavar="FOLDER", help="write it there (default: mine, in the source tree)")
+    parser.add_argument("--settings", help=argparse.SUPPRESS)
+    parser.add_argument("--program", default="build/start", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    build = check.Build(options.settings)
+    sys.path.insert(0, os.path.join(build.source, "docs"))
+    import fresh  # the list of steps, and what their pages say
+    try:
+        step = fresh.step(build.step(options.step))
+        if step.base_kernel is None:
+            raise check.Cannot(f"STEP {step.name}: not allowed; it builds on no other: read {step.kernel}; allowed: any "
+                               "other step")
+        mine = os.path.join(build.source, "mine")
+        folder = options.to or (mine if os.path.relpath(mine).startswith("..") else os.path.relpath(mine))
+        path = os.path.join(folder, f"{step.name}.cu")
+        command = shlex.join([os.path.join(os.path.dirname(options.program), "check"), step.name, path])
+        text = task(fresh, step, command) + "\n" + fresh.read(step.base_kernel)
+        if os.path.lexists(path):
+            raise check.Cannot(f"{path}: is there already, and was left alone; move it away, or name another folder with "
+                               "--to")
+        try:
+            os.makedirs(folder, exist_ok=True)
+            with open(path, "x", encoding="utf-8") as file:
+                file.write(text)
+        except OSError as error:
+            raise check.Cannot(f"{path}: {error.strerror}; name a folder that can be written with --to")
+    except check.Cannot as error:
+        print(error, file=sys.stderr)
+        return check.CANNOT
+    print(f"{path}: {step.base_kernel}, to be turned into {step.name}. Check it: {command}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
