@@ -50,7 +50,10 @@ static const Line &known_line(Place place) {
 }
 
 void ask_binutils(const std::string &command, const std::function<void(const char *)> &each) {
-    FILE *pipe = popen((command + " /proc/" + std::to_string(getpid()) + "/exe 2>/dev/null").c_str(), "r");
+    // By its path: to another process, /proc/PID/exe of an emulated program is the emulator.
+    static const int once =
+        setenv("CPU_DEVICE_PROGRAM", std::filesystem::read_symlink("/proc/self/exe").c_str(), 1);
+    FILE *pipe = once ? nullptr : popen((command + " \"$CPU_DEVICE_PROGRAM\" 2>/dev/null").c_str(), "r");
     char text[4096];
     while (pipe && fgets(text, sizeof text, pipe)) each(text);
     if (pipe) pclose(pipe);
@@ -170,7 +173,8 @@ static void watch_signals() {
     struct sigaction action = {};
     action.sa_sigaction = on_signal;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU}) sigaction(signal, &action, nullptr);
+    for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU})
+        sigaction(signal, &action, nullptr);
 }
 static const bool watched = (watch_signals(), true); // for the host code of a kernel.cu
 
