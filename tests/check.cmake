@@ -1,12 +1,15 @@
-# build/check and build/start: see check_test.py. CTest also checks whatever stands in mine/, label mine.
+# build/check and build/start: see check_test.py. CTest also checks whatever stands in mine/, label mine. A check compiles
+# its file twice, so most of these tests, minutes in all, run only where they are asked for: ctest -C thorough.
 if(NOT OVERLAP_CHECK)
   overlap_test(check cpu 60 sh ${no_gpu} "no Python, so no build/check")
   return()
 endif()
 configure_file(mine.cmake.in mine.cmake @ONLY)
 set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${CMAKE_CURRENT_BINARY_DIR}/mine.cmake)
-set(groups usage compile crash traces start mine gpu)
+set(quick usage start)
+set(groups compile crash traces mine gpu)
 if(CPU_DEVICE_CHECKED)
+  list(APPEND quick right.06_wmma_db first)
   list(APPEND groups compare solutions repeat grade)
   foreach(step IN LISTS OVERLAP_STEPS)
     list(APPEND groups right.${step})
@@ -17,7 +20,13 @@ if(CPU_DEVICE_CHECKED)
     endif()
   endforeach()
 endif()
-foreach(group IN LISTS groups)
+list(REMOVE_ITEM groups ${quick})
+foreach(group IN LISTS quick)
   overlap_test(check.${group} cpu 300 ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/check_test.py
                ${CMAKE_BINARY_DIR} ${group})
+endforeach()
+foreach(group IN LISTS groups)
+  add_test(NAME check.${group} CONFIGURATIONS thorough
+           COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/check_test.py ${CMAKE_BINARY_DIR} ${group})
+  set_tests_properties(check.${group} PROPERTIES LABELS "cpu;thorough" TIMEOUT 300)
 endforeach()

@@ -135,9 +135,22 @@ def test_usage():
             bad.append(f"{page}: no such section")
 
 
-def test_compile():
+def test_first():
+    """One answer of each kind, so that something is tested where the others are not run."""
     expect(1, ["x.cu: compiler errors", r"x.cu:\d+:\d+: error: .*load_slap"], CHECK, "06",
            edited("x.cu", ("static __device__ void load_slab(", "static __device__ void load_slap(")))
+    loop = edited("x.cu", (KERNEL, KERNEL + "    for (volatile int i = 0; i >= 0; i = 1); // for ever\n"))
+    expect(1, ["x.cu: an endless loop\n", f"x.cu:{line_of(loop, 'for ever')}: ", "Repeat just this: "], CHECK, "06", loop,
+           "--timeout", "1")
+    patched(os.path.join(SOURCE, "tests/traps/06_no_wait.diff"), "x.cu")
+    expect(1, ["x.cu: a missing or misplaced wait", f"x.cu:{line_of('x.cu', 'load_matrix_sync(a')}: race in smem: read of what"],
+           CHECK, "06", "x.cu")
+    run(START, "06", "--to", FOLDER)
+    expect(0, ["right", r"none by asynchronous copies; 06_wmma_db moves .*: is the copy asynchronous"], CHECK, "06",
+           "06_wmma_db.cu")
+
+
+def test_compile():
     expect(1, [
         "empty.cu: no entry symbol",
         r"empty.cu is empty: it must define gemm\(\) with the parameters that common/gemm.h"

@@ -152,12 +152,13 @@ def main():
         try:
             for page in names:
                 name = for_doxygen.label(page)
-                for scheme in ("light", "dark"):
-                    browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-                    for size, (width, height) in SIZES.items():
-                        browser.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
-                                     deviceScaleFactor=1, mobile=size == "phone")
-                        browser.load(f"file://{site}/{name}.html")
+                for size, (width, height) in SIZES.items():
+                    browser.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
+                                 deviceScaleFactor=1, mobile=size == "phone")
+                    browser.load(f"file://{site}/{name}.html")
+                    for scheme in ("light", "dark"):
+                        browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+                        browser.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
                         wrong = browser.evaluate(CHECKS) + list(browser.complaints())
                         title = browser.evaluate("document.title")
                         heading = fresh.read(page).splitlines()[0].lstrip("# ").replace("`", "")
