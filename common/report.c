@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The columns, in order: texts have a size, figures have none. */
@@ -185,9 +186,11 @@ static bool open_file(const char *name, FILE **file) {
         return true;
     int fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     const char *why = NULL;
-    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    struct stat status;
+    bool regular = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+    if (regular && flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         why = "another program is writing it";
-    else if (fd >= 0 && (ftruncate(fd, 0) == 0 || errno == EINVAL)) /* nothing to cut in a device */
+    else if (fd >= 0 && (!regular || ftruncate(fd, 0) == 0)) /* a device may be shared */
         *file = fdopen(fd, "w");
     if (*file == NULL)
         fprintf(stderr, "%s: cannot be written: %s\n", name, why != NULL ? why : strerror(errno));

@@ -111,11 +111,11 @@ void find_shared() {
     memset(smem, poison, sizeof smem);
 }
 
+/// What kernels declare comes first, for objects are linked before libraries; behind smem are other variables.
 void poison_shared() {
-    char *dynamic = reinterpret_cast<char *>(smem), *after = dynamic + sizeof smem;
+    char *dynamic = reinterpret_cast<char *>(smem);
     memset(shared_begin, poison, size_t(dynamic - shared_begin));
     memset(dynamic, poison, block.launch->dynamic_shared); // the rest stays untouched
-    memset(after, poison, size_t(shared_end - after));
 }
 
 bool in_shared(const void *p, size_t size) {
