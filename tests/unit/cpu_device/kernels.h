@@ -28,6 +28,7 @@ enum right {
     INDICES,
     VECTORS,
     DEVICE_VARIABLE,
+    LIBRARY_VARIABLE,
     ASYNC_MIRROR,
     ASYNC_GROUPS,
     ASYNC_REFILL,
@@ -36,6 +37,9 @@ enum right {
     RIGHT_KERNELS
 };
 cudaError_t run_right(enum right kernel, const int *in, int *out);
+
+/** A thread-local variable of a library, which no kernel has declared: library.c. */
+int library_variable(void);
 
 /** Kernels that are wrong: wrong.cu. */
 enum wrong {

@@ -136,6 +136,11 @@ static __global__ void vectors(const int *in, int *out) {
 }
 
 static __device__ int total;
+// Host code, as no GPU would have it: it stands for the runtime of C++, which may be linked into the program.
+static __global__ void ask_library(int *out) {
+    out[threadIdx.x] = library_variable();
+}
+
 static __global__ void set_total(int value) {
     total = value;
 }
@@ -248,6 +253,9 @@ cudaError_t run_right(enum right kernel, const int *in, int *out) {
     case DEVICE_VARIABLE:
         set_total<<<1, 1>>>(1000);
         add_total<<<1, 64>>>(in, out);
+        break;
+    case LIBRARY_VARIABLE:
+        ask_library<<<1, 64>>>(out);
         break;
     case ASYNC_MIRROR:
         async_mirror<<<1, 64>>>(in, out);

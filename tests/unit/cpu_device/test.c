@@ -63,6 +63,7 @@ static const struct {
     {INDICES, "indices in three dimensions"},
     {VECTORS, "vectors and cache hints"},
     {DEVICE_VARIABLE, "__device__ variable"},
+    {LIBRARY_VARIABLE, "thread-local variable of a library"},
     {ASYNC_MIRROR, "asynchronous copy"},
     {ASYNC_GROUPS, "asynchronous groups"},
     {ASYNC_REFILL, "asynchronous refill"},
@@ -150,6 +151,9 @@ static void expected(enum right kernel, const int *x, int *y) {
                 sum += x[t];
             for (int i = 0; i < 64; ++i)
                 y[i] = 1000 + sum;
+            break;
+        case LIBRARY_VARIABLE:
+            y[t] = t < 64 ? 0 : 1;
             break;
         case ASYNC_MIRROR:
             y[t] = x[255 - t];
