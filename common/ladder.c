@@ -446,7 +446,7 @@ static bool take_gpu(void) {
     const char *visible = getenv("CUDA_VISIBLE_DEVICES");
     struct sockaddr_un name = {.sun_family = AF_UNIX};
     snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "overlap-ladder-%s",
-             visible != NULL ? visible : "");
+             visible != NULL ? visible : "0"); /* the ladder takes the first that is visible */
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0 || bind(fd, (struct sockaddr *)&name, sizeof name) == 0 || errno != EADDRINUSE)
         return true;

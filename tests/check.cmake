@@ -1,7 +1,7 @@
 # build/check and build/start: see check_test.py. CTest also checks whatever stands in mine/, label mine. A check compiles
 # its file twice, so most of these tests, minutes in all, run only where they are asked for: ctest -C thorough.
 if(NOT OVERLAP_CHECK)
-  overlap_test(check cpu 60 sh ${no_gpu} "no Python, so no build/check")
+  overlap_test(check cpu 60 sh ${skip} "build/check was left out, see what CMake said")
   return()
 endif()
 configure_file(mine.cmake.in mine.cmake @ONLY)
@@ -9,7 +9,7 @@ set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${CMAKE_CURRENT_BINARY
 set(quick usage start)
 set(groups compile crash traces mine gpu)
 if(CPU_DEVICE_CHECKED)
-  list(APPEND quick right.06_wmma_db first)
+  list(APPEND quick first)
   list(APPEND groups compare solutions repeat grade)
   foreach(step IN LISTS OVERLAP_STEPS)
     list(APPEND groups right.${step})

@@ -1,5 +1,6 @@
-# The results of a ladder on a GPU hold what a reader needs to repeat them.
-file(GLOB files ${FOLDER}/*-ladder.csv)
+# The results that programs time on a GPU hold what a reader needs to repeat them.
+file(GLOB files ${FOLDER}/*-ladder.csv ${FOLDER}/*-variants.csv ${FOLDER}/*-pad1.csv ${FOLDER}/*-warm.csv)
+list(FILTER files EXCLUDE REGEX "-profile-variants")
 if(NOT files)
   message(SEND_ERROR "no results in ${FOLDER}")
 endif()

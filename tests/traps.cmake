@@ -8,6 +8,7 @@
 #   Run: --shape 160x96x224      the arguments it is run with (this is the default)
 #   Race: regular expression     what the checked flavour must say under every schedule, see trap.cmake;
 #                                without it, the bug is not a race
+#   Device: gpu                  only a GPU can be shown it: too large for the CPU device
 #   RaceRun: --shape 100003      the arguments of the checked flavour (default: 72x48x80, or what Run: says)
 file(GLOB traps ${CMAKE_CURRENT_SOURCE_DIR}/traps/*.diff)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/traps)
@@ -65,7 +66,7 @@ foreach(diff IN LISTS traps)
       endif()
     endif()
     overlap_test(${test} ${label} 60 ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${device}-${name}> "-DRUN=${run}"
-                 "-DCAUGHT=${Caught}" "-DWHAT=${What}" -DKERNEL=${wrong} "-DRACE=${Race}" ${schedules}
+                 "-DCAUGHT=${Caught}" "-DWHAT=${What}" -DDEVICE=${device} -DKERNEL=${wrong} "-DRACE=${Race}" ${schedules}
                  -P ${CMAKE_CURRENT_SOURCE_DIR}/trap.cmake)
     set_tests_properties(${test} PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: no GPU")
   endforeach()

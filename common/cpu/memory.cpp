@@ -9,7 +9,7 @@
  *             ^ page             ^ 256 bytes                       ^ page
  *
  * Shared memory is the thread-local block of the program, on the worker thread. Only what kernels
- * declare may be thread-local in the program: everything else in the block is poisoned with it.
+ * declare may be thread-local in the program: what else lies ahead of smem is poisoned with it.
  */
 #include "block.h"
 #include <cxxabi.h>

@@ -131,7 +131,7 @@ def tell_faults(faults, path, text_of):
         verdict.text.append(re.sub("(.)" + re.escape(path) + r":(\d+)", r"\1line \2", text))
         verdict.text += [f"  {n:>4} | {text_of(n)}" for n in dict.fromkeys(numbers)]
         if "still running" in text:
-            verdict.text.append("  There it was when its time was up: which loop around this line does not end?")
+            verdict.text.append("  There it was when its time was up: which loop around this line does not end? (Or the size needs a larger --timeout.)")
         if who:
             here, there = who[0].split(", there ")
             verdict.text.append(f"  Here: {here}. There: {there}.")

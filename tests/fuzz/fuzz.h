@@ -1,7 +1,7 @@
 /**
  * @file fuzz.h
  * What the fuzz targets share. Each is one LLVMFuzzerTestOneInput(): libFuzzer makes up inputs for it
- * (the CMake target `fuzz`, with Clang), and replay.c runs the kept ones (CTest, with any compiler).
+ * (the CMake targets fuzz-NAME, with Clang), and replay.c runs the kept ones (CTest, with any compiler).
  */
 #ifndef OVERLAP_FUZZ_H
 #define OVERLAP_FUZZ_H
