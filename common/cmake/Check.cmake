@@ -42,6 +42,7 @@ if(OVERLAP_HAVE_GPU)
 endif()
 
 set(steps "")
+set(comma "")
 foreach(name IN LISTS OVERLAP_STEPS)
   string(REPLACE "baseline" "${name}_baseline" base "${STEP_${name}_BASE}")
   set(objects "")

@@ -145,14 +145,14 @@ static void on_signal(int signal, siginfo_t *info, void *context_of_signal) {
     char **frame = std::find_if(frames, end, [](char *f) { return known_line(f - 1).in_kernel; });
     Place place = (frame == end ? frames[0] : *frame) - 1;
     const char *whose = in_kernel ? "" : "host code: ";
-    if (signal == SIGXCPU) fault(place, "%sstill running when its time was up", whose);
-    else if (signal == SIGILL)
-        fault(place, "%swhat the compiler knew to be wrong, such as a division by a constant zero", whose);
-    else if (signal == SIGABRT)
-        fault(place, "%sabort(), which a failed assert() or an exception calls", whose);
+    static const std::map<int, const char *> known = {
+        {SIGXCPU, "still running when its time was up"},
+        {SIGILL, "what the compiler knew to be wrong, such as a division by a constant zero"},
+        {SIGABRT, "abort(), which a failed assert() or an exception calls"},
+        {SIGFPE, "integer division by zero"}};
+    if (known.count(signal)) fault(place, "%s%s", whose, known.at(signal));
     else if (info->si_code == SI_TKILL)
         fault(place, "still running after %g s (CPU_DEVICE_TIMEOUT)", timeout_seconds);
-    else if (signal == SIGFPE) fault(place, "%sinteger division by zero", whose);
     else if (signal == SIGBUS || info->si_code == SI_KERNEL)
         fault(place, "%smisaligned access: a vector lies at a multiple of its size", whose);
     else if (in_stacks(info->si_addr, true))

@@ -111,9 +111,6 @@ cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute attr, int
         return call(false);
     return give(&known(kernel).max_dynamic, size_t(value));
 }
-cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attr, const void *kernel) {
-    return give(attr, cudaFuncAttributes{known(kernel).fixed});
-}
 
 // ---- Memory ----
 cudaError_t cudaMemGetInfo(size_t *available, size_t *total) {

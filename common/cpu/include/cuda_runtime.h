@@ -112,9 +112,6 @@ template<class T> cudaError_t cudaMalloc(T **p, size_t n) {
 template<class T> cudaError_t cudaFuncSetAttribute(T *kernel, cudaFuncAttribute attr, int value) {
     return cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel), attr, value);
 }
-template<class T> cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attr, T *kernel) {
-    return cudaFuncGetAttributes(attr, reinterpret_cast<const void *>(kernel));
-}
 template<class T> cudaError_t cudaMemcpyFromSymbol(void *dst, const T &symbol, size_t n, size_t offset = 0) {
     memcpy(dst, reinterpret_cast<const char *>(&symbol) + offset, n);
     return cudaGetLastError();

@@ -1,8 +1,5 @@
-/**
- * @file cuda_runtime_api.h
- * Stand-in for the CUDA header of this name, for C and C++: the part of the runtime that this repository
- * uses, with CUDA's names and values. Work is done when the call returns, whatever the stream.
- */
+/** @file cuda_runtime_api.h Stand-in for the CUDA header of this name, for C and C++: the part of the runtime
+ * that this repository uses, with CUDA's names and values. A call has done its work when it returns. */
 #pragma once
 #include <stddef.h>
 #include "vector_types.h"
@@ -47,27 +44,19 @@ enum cudaDeviceAttr {
 struct cudaDeviceProp {
     char name[256];
 };
-struct cudaFuncAttributes {
-    size_t sharedSizeBytes;
-};
-
 typedef struct CUstream_st *cudaStream_t;
 typedef struct CUevent_st *cudaEvent_t;
-
 cudaError_t cudaGetLastError(void);
 cudaError_t cudaPeekAtLastError(void);
 const char *cudaGetErrorName(cudaError_t error);
 const char *cudaGetErrorString(cudaError_t error);
-
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaGetDevice(int *device);
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int device);
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device);
 cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr, int value);
-cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const void *kernel);
 cudaError_t cudaDeviceSynchronize(void);
 cudaError_t cudaMemGetInfo(size_t *available, size_t *total);
-
 cudaError_t cudaMalloc(void **pointer, size_t size);
 cudaError_t cudaFree(void *pointer);
 cudaError_t cudaMemcpy(void *dst, const void *src, size_t size, enum cudaMemcpyKind kind);
@@ -77,7 +66,6 @@ cudaError_t cudaMemcpy2D(void *dst, size_t dpitch, const void *src, size_t spitc
                          size_t height, enum cudaMemcpyKind kind);
 cudaError_t cudaMemset(void *dst, int value, size_t size);
 cudaError_t cudaMemsetAsync(void *dst, int value, size_t size, cudaStream_t stream CPU_DEFAULT(0));
-
 cudaError_t cudaStreamCreate(cudaStream_t *stream);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaEventCreate(cudaEvent_t *event);

@@ -90,7 +90,7 @@ cudaError_t run_shape(dim3 grid, dim3 block, size_t dynamic, int *out);
 /** Opts in to `bytes` of dynamic shared memory for the kernel of run_shape(). */
 cudaError_t opt_in(int bytes);
 /** The same with a kernel that has 40 KB of static shared memory; *size receives how much. */
-cudaError_t run_static_40k(size_t dynamic, int *out, size_t *size);
+cudaError_t run_static_40k(size_t dynamic, int *out);
 
 /** c (16x16, row-major) = a * b, by one mma_sync. */
 enum wmma_type { TF32, TF32_NOT_CONVERTED, FP16, BF16 };

@@ -295,10 +295,7 @@ static __global__ void static_40k(int *out) {
     __syncthreads();
     out[threadIdx.x] = s[(31 - threadIdx.x) * 100];
 }
-cudaError_t run_static_40k(size_t dynamic, int *out, size_t *size) {
-    struct cudaFuncAttributes attr;
-    cudaFuncGetAttributes(&attr, static_40k);
-    *size = attr.sharedSizeBytes;
+cudaError_t run_static_40k(size_t dynamic, int *out) {
     static_40k<<<1, 32, dynamic>>>(out);
     return cudaGetLastError();
 }

@@ -471,7 +471,6 @@ static void test_launch_limits(void **state) {
 
 static void test_shared_limits(void **state) {
     const dim3 one = {1, 1, 1};
-    size_t fixed;
     (void)state;
     assert_int_equal(run_shape(one, one, 49152, out), cudaSuccess);
     assert_int_equal(run_shape(one, one, 49153, out), cudaErrorInvalidValue);
@@ -483,9 +482,8 @@ static void test_shared_limits(void **state) {
     assert_int_equal(opt_in(227 * 1024), cudaSuccess);
     assert_int_equal(run_shape(one, one, 227 * 1024, out), cudaSuccess);
     assert_int_equal(run_shape(one, one, 227 * 1024 + 1, out), cudaErrorInvalidValue);
-    assert_int_equal(run_static_40k(8192, out, &fixed), cudaSuccess);
-    assert_int_equal(fixed, 40 * 1024);
-    assert_int_equal(run_static_40k(8193, out, &fixed), cudaErrorInvalidValue);
+    assert_int_equal(run_static_40k(8192, out), cudaSuccess);
+    assert_int_equal(run_static_40k(8193, out), cudaErrorInvalidValue);
 }
 
 static void test_errors(void **state) {
