@@ -38,17 +38,25 @@ exec sleep 60
 END
 chmod +x "$odd/slow"
 mv "$odd/slow" "$odd/cpu/01_naive"
-"$odd/ladder" --cpu --steps 01_naive --shapes 7x1x1,2x1x1 --csv "$odd/csv" --json "$odd/json" >"$odd/out" 2>"$odd/err" &
-first=$!
-tries=0
-until grep -qs 7x1x1 "$odd/csv" || [ $tries -eq 100 ]; do
-    sleep 0.1
-    tries=$((tries + 1))
-done
+# Starts a ladder with these options, and waits until its first row is written.
+start_ladder() {
+    rm -f "$odd/csv" # whose rows would be taken for this one's
+    "$odd/ladder" --steps 01_naive --shapes 7x1x1,2x1x1 --csv "$odd/csv" "$@" >"$odd/out" 2>"$odd/err" &
+    first=$!
+    tries=0
+    until grep -qs 7x1x1 "$odd/csv" || [ $tries -eq 100 ]; do
+        sleep 0.1
+        tries=$((tries + 1))
+    done
+}
+interrupt_ladder() {
+    kill -INT $first
+    wait $first
+    expect 130 '' sh -c "exit $?"
+}
+start_ladder --cpu --json "$odd/json"
 expect 2 'csv: cannot be written: another program is writing it' "$ladder" --cpu --csv "$odd/csv"
-kill -INT $first
-wait $first
-expect 130 '' sh -c "exit $?"
+interrupt_ladder
 expect 0 '^01_naive,.*,7x1x1,.*,verified,' cat "$odd/csv"
 expect 0 '^\]}$\|^\], "facts": .*\]}$' tail -n 1 "$odd/json"
 expect 0 '^interrupted: ' cat "$odd/err"
@@ -60,16 +68,8 @@ if ! "$ladder" --list | grep -q '^01_naive .*no GPU program'; then
     mv "$odd/cpu/01_naive" "$odd/gpu/01_naive"
     CUDA_VISIBLE_DEVICES=edges-$$
     export CUDA_VISIBLE_DEVICES
-    "$odd/ladder" --gpu --steps 01_naive --shapes 7x1x1,2x1x1 --csv "$odd/csv" >"$odd/out" 2>"$odd/err" &
-    first=$!
-    tries=0
-    until grep -qs 7x1x1 "$odd/csv" || [ $tries -eq 100 ]; do
-        sleep 0.1
-        tries=$((tries + 1))
-    done
+    start_ladder --gpu
     expect 2 'another ladder is at work on the GPU' "$odd/ladder" --gpu --steps 01_naive
-    kill -INT $first
-    wait $first
-    expect 130 '' sh -c "exit $?"
+    interrupt_ladder
 fi
 exit $bad
