@@ -1,6 +1,5 @@
 #include "gemm_problem.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "counters.h"
