@@ -191,20 +191,20 @@ def caught_by(fields):
 
 def mark_traps(page, name):
     rows = [[link(page, path, os.path.basename(path)[:-5]), fields["What"], caught_by(fields)]
-            for path, fields in diffs_of("tests/traps", name)]
+            for path, fields in diffs_of("tests/diffs/traps", name)]
     if not rows:
         return "No bug is planted in this step.\n"
     return table(["planted bug", "what is wrong", "what shows it"], rows)
 
 
 def mark_trapcount(page, _):
-    counts = [(s, len(diffs_of("tests/traps", s.name))) for s in STEPS]
+    counts = [(s, len(diffs_of("tests/diffs/traps", s.name))) for s in STEPS]
     return table(["step", "planted bugs>"], [[link(page, s.page, s.name), n] for s, n in counts])
 
 
 def mark_solutions(page, name):
     rows = [[link(page, path, os.path.basename(path)), fields["What"]]
-            for path, fields in diffs_of("docs/solutions", name)]
+            for path, fields in diffs_of("tests/diffs/solutions", name)]
     if not rows:
         return "No solution is a diff here.\n"
     return table(["solution", "what it does"], rows)
@@ -283,16 +283,16 @@ def mark_budget(page, name):
 
 
 def mark_counters(page, name):
-    """What the checked CPU device counts in a run of the step, beside its base: the sums of tests/golden."""
+    """What the checked CPU device counts in a run of the step, beside its base: the sums of tests/steps/golden."""
     s = step(name)
 
     def sums(of):
-        text = read(f"tests/golden/{of}.txt").partition("\nsum ")[2].partition("\n")[2]
+        text = read(f"tests/steps/golden/{of}.txt").partition("\nsum ")[2].partition("\n")[2]
         return {m[1]: m[2].split() for m in re.finditer(r"^ *(\S.*?)  +([-\d].*)$", text, re.M)}
 
-    if not exists(f"tests/golden/{name}.txt"):
+    if not exists(f"tests/steps/golden/{name}.txt"):
         return "Not counted yet.\n"
-    own, size = sums(name), read(f"tests/golden/{name}.txt").splitlines()[0].split(", ")[1]
+    own, size = sums(name), read(f"tests/steps/golden/{name}.txt").splitlines()[0].split(", ")[1]
     base = sums(s.base) if s.base not in ("-", "baseline") else None
     rows = []
     for label, values in own.items():
@@ -323,7 +323,7 @@ def results(part):
 def shapes_of(*sets):
     """Names of the shapes in shapes.txt that are in one of the sets, in order."""
     names = []
-    for line in read("common/shapes.txt").splitlines():
+    for line in read("common/run/shapes.txt").splitlines():
         words = line.split()
         if words and not line.startswith("#") and set(words[4].split(",")) & set(sets):
             names.append(words[0])
@@ -438,7 +438,7 @@ def mark_match(page, name):
 def mark_experiments(page, name):
     """The variants of a step: what each asks, predicted and measured."""
     rows = []
-    for path, fields in diffs_of("tests/variants", name):
+    for path, fields in diffs_of("tests/diffs/variants", name):
         variant = os.path.basename(path)[:-5]
         row, got = predictions().get(variant, {}), judged(variant)
         rows.append([link(page, path, variant), fields["What"], row.get("predicted", ""),

@@ -1,4 +1,4 @@
-# build/check and build/start, which are programs of common/student in Python, and what they must know of the build:
+# build/check and build/start, which are programs of common/tools in Python, and what they must know of the build:
 # build/generated/check.json. A list is a text with semicolons there. OVERLAP_CHECK: whether they are made.
 set(OVERLAP_CHECK FALSE)
 find_package(Python3 3.10 COMPONENTS Interpreter)
@@ -72,7 +72,7 @@ file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/generated/check.json CONTENT "{
 ")
 foreach(tool IN ITEMS check start)
   file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/${tool} CONTENT "#!/bin/sh
-exec \"${Python3_EXECUTABLE}\" -B \"${CMAKE_SOURCE_DIR}/common/student/${tool}.py\" \\
+exec \"${Python3_EXECUTABLE}\" -B \"${CMAKE_SOURCE_DIR}/common/tools/${tool}.py\" \\
     --settings \"${CMAKE_BINARY_DIR}/generated/check.json\" --program \"$0\" \"$@\"
 " FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 endforeach()

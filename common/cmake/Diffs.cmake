@@ -1,4 +1,4 @@
-# Diffs of a step's kernel.cu, in tests/traps, tests/variants and docs/solutions: header lines `Field: text`,
+# Diffs of a step's kernel.cu, in tests/diffs/traps, tests/diffs/variants and tests/diffs/solutions: header lines `Field: text`,
 # then a unified diff.
 
 # Reads a diff's header: sets each of the fields named behind it in the caller's scope, to "" if it is not there.
@@ -27,7 +27,7 @@ endfunction()
 # Makes `out`, a kernel.cu, by applying the diff to a copy of the step's.
 function(diff_kernel out diff step)
   set(original ${CMAKE_SOURCE_DIR}/steps/${step}/kernel.cu)
-  set(script ${CMAKE_SOURCE_DIR}/tests/apply_diff.cmake)
+  set(script ${CMAKE_SOURCE_DIR}/tests/diffs/apply_diff.cmake)
   get_filename_component(name ${diff} NAME)
   add_custom_command(OUTPUT ${out}
                      COMMAND ${CMAKE_COMMAND} -DORIGINAL=${original} -DDIFF=${diff} -DOUT=${out} -P ${script}

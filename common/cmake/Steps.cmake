@@ -25,7 +25,7 @@ foreach(line IN LISTS step_lines)
   set(STEP_${name}_MAIN ${CMAKE_CURRENT_SOURCE_DIR}/steps/${name}/main.c)
 endforeach()
 
-# The entry symbols that a track's kernel.cu defines, see common/gemm.h and its like.
+# The entry symbols that a track's kernel.cu defines, see common/track/gemm/gemm.h and its like.
 set(TRACK_gemm_SYMBOLS gemm)
 set(TRACK_reduce_SYMBOLS reduce reduce_workspace)
 set(TRACK_scan_SYMBOLS scan scan_workspace)
@@ -51,9 +51,13 @@ function(step_kernel id track file architectures)
     add_library(gpu-kernel-${id} OBJECT ${file})
     set_target_properties(gpu-kernel-${id} PROPERTIES CUDA_ARCHITECTURES "${architectures}")
     target_compile_definitions(gpu-kernel-${id} PRIVATE ${renames})
-    target_include_directories(gpu-kernel-${id} PRIVATE ${CMAKE_SOURCE_DIR}/common)
     target_compile_options(gpu-kernel-${id} PRIVATE -lineinfo -Xcompiler=-Wall,-Wextra)
   endif()
+  foreach(target IN ITEMS gpu-kernel-${id} cpu-kernel-${id} cpu-checked-kernel-${id})
+    if(TARGET ${target})
+      target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/common/track/${track})
+    endif()
+  endforeach()
 endfunction()
 
 # Makes build/<device>/<name> of main.c, the step's kernel and its base's. cpu-checked is a device here.
@@ -121,7 +125,7 @@ endfunction()
 
 # Writes the lists of steps and variants as the C table that steps.h declares.
 function(overlap_write_step_table file)
-  set(table "#include <stddef.h>\n\n#include \"steps.h\"\n\nconst struct step steps[] = {\n")
+  set(table "#include <stddef.h>\n\n#include \"run/steps.h\"\n\nconst struct step steps[] = {\n")
   foreach(name IN LISTS OVERLAP_STEPS OVERLAP_VARIANTS)
     set(missing NULL)
     set(variant false)

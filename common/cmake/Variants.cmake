@@ -1,4 +1,4 @@
-# Experiments: each tests/variants/NN_slug.diff makes a variant of a step's kernel.cu, that is built,
+# Experiments: each tests/diffs/variants/NN_slug.diff makes a variant of a step's kernel.cu, that is built,
 # verified and timed like a step whose base is that step.
 #
 #   Step: 06_wmma_db             the step whose kernel.cu is changed
@@ -13,7 +13,7 @@ set(OVERLAP_VARIANTS "")
 set(OVERLAP_VARIANT_PROGRAMS "")
 set(checked ${CPU_DEVICE_CHECKED}) # not built of variants
 set(CPU_DEVICE_CHECKED FALSE)
-set(variants_dir ${CMAKE_SOURCE_DIR}/tests/variants)
+set(variants_dir ${CMAKE_SOURCE_DIR}/tests/diffs/variants)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${variants_dir})
 file(GLOB diffs ${variants_dir}/*.diff)
 foreach(diff IN LISTS diffs)

@@ -6,7 +6,7 @@
 The parts, all by default; each writes OUT/<gpu>-<part>.csv:
 
   ladder     every step at the shapes of real work
-  variants   every experiment of tests/variants beside its step, at the shapes book and square-4096
+  variants   every experiment of tests/diffs/variants beside its step, at the shapes book and square-4096
   pad1       steps and experiments that are about rows without alignment, at book with --pad 1
   timeline   when one block of 05_wmma and of 06_wmma_db loads, waits and multiplies
   profile    hardware counters of every step, by ncu: at book and 256x128x256, or at 2^28 and 2^20
@@ -97,7 +97,7 @@ def steps():
 
 
 def variants():
-    return sorted(os.path.basename(p)[:-5] for p in glob.glob(f"{ROOT}/tests/variants/*.diff"))
+    return sorted(os.path.basename(p)[:-5] for p in glob.glob(f"{ROOT}/tests/diffs/variants/*.diff"))
 
 
 def write(path, facts, rows):

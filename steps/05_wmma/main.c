@@ -1,8 +1,8 @@
 /* The driver of a GEMM step: verifies every shape, and only then times it. The same in every step. */
 #include <stdio.h>
 
-#include "gemm_problem.h"
-#include "library.h"
+#include "track/gemm/gemm_problem.h"
+#include "track/library.h"
 
 /* The build names this step's gemm() and its base's, see gemm.h; without a base, BASE is not defined. */
 gemm_function STEP_FUNCTION;

@@ -145,7 +145,7 @@ cudaError_t gemm(int M, int N, int K, const float *A, int lda, const float *B, i
     unsigned blocks = (unsigned)((M + BM - 1) / BM) * (unsigned)((N + BN - 1) / BN);
     bool wide = lda % 4 == 0 && ldb % 4 == 0 && ((size_t)A | (size_t)B) % 16 == 0;
     bool even = K % BK == 0 && N % 4 == 0; // else edges lie between 16-byte vectors
-    step_path(!wide ? "4-byte copies" : even ? "16-byte copies" : "16-byte copies, 4 at edges");
+    code_path(!wide ? "4-byte copies" : even ? "16-byte copies" : "16-byte copies, 4 at edges");
     size_t bytes = STAGES * sizeof(Slab);
     gemm_kernel<<<blocks, THREADS, bytes, stream>>>(M, N, K, A, lda, B, ldb, C, ldc, wide);
     return cudaGetLastError();

@@ -122,7 +122,7 @@ extern "C" cudaError_t reduce(size_t n, const float *x, float *sum, void *worksp
     const unsigned busy = tiles < BLOCKS ? (unsigned)tiles : (unsigned)BLOCKS;
     const unsigned blocks = busy ? busy : 1; // n < 4 has no tile, but still a head or a tail
 
-    step_path("16-byte loads");
+    code_path("16-byte loads");
     const cudaError_t error = cudaMemsetAsync(&ws->finished, 0, sizeof ws->finished, stream);
     if (error != cudaSuccess)
         return error;

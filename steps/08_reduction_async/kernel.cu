@@ -147,7 +147,7 @@ extern "C" cudaError_t reduce(size_t n, const float *x, float *sum, void *worksp
     const unsigned busy = tiles < BLOCKS ? (unsigned)tiles : (unsigned)BLOCKS;
     const unsigned blocks = busy ? busy : 1; // n < 4 has no tile, but still a head or a tail
 
-    step_path("16-byte copies");
+    code_path("16-byte copies");
     const int bytes = STAGES * TILE * (int)sizeof(float4);
     const cudaError_t opt_in =
         cudaFuncSetAttribute(reduce_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);

@@ -1,7 +1,7 @@
 /* The driver of a reduction step: verifies every size, and only then times it. The same in every step. */
 #include <stdio.h>
 
-#include "vector_problem.h"
+#include "track/vector_problem.h"
 
 /* The build names this step's functions and its base's, see reduce.h. */
 reduce_function STEP_FUNCTION, BASE_FUNCTION;

@@ -196,7 +196,7 @@ extern "C" cudaError_t scan(size_t n, const uint32_t *x, uint32_t *y, void *work
     unsigned *taken = (unsigned *)workspace;
     status *published = (status *)workspace + STRIDE;
 
-    step_path((uintptr_t)(y + head) % 16 == 0 ? "16-byte stores" : "4-byte stores");
+    code_path((uintptr_t)(y + head) % 16 == 0 ? "16-byte stores" : "4-byte stores");
     const cudaError_t opt_in =
         cudaFuncSetAttribute(scan_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES);
     if (opt_in != cudaSuccess)

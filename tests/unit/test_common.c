@@ -11,12 +11,12 @@
 
 #include <cmocka.h>
 
-#include "gpu_fit.h"
-#include "options.h"
-#include "oracle.h"
-#include "report.h"
-#include "stats.h"
-#include "timing.h"
+#include "device/cuda_compat.h"
+#include "run/options.h"
+#include "judge/oracle.h"
+#include "run/report.h"
+#include "run/stats.h"
+#include "run/timing.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "device.h"
+#include "device/device.h"
 
 static void a_row_names_the_build(void **state) {
     (void)state;

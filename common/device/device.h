@@ -1,0 +1,89 @@
+/**
+ * @file device.h
+ * The device that a program runs on: a GPU in the programs under gpu/, the CPU device under cpu/.
+ */
+#ifndef OVERLAP_DEVICE_H
+#define OVERLAP_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <cuda_runtime_api.h>
+
+#include "judge/numbers.h"
+#include "run/options.h"
+#include "run/report.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What is known of the open device. */
+struct device {
+    bool gpu;            /**< false: the CPU device, whose time means nothing */
+    char name[96];       /**< such as "NVIDIA H200" */
+    int major, minor;    /**< compute capability */
+    int sms;             /**< streaming multiprocessors */
+    size_t l2_bytes;     /**< size of the L2 cache */
+    double clock_hz;     /**< highest clock of the SMs; 0: not known */
+    double memory_bytes; /**< nominal bandwidth of the memory, bytes a second; 0: not known */
+    char driver[32];     /**< version of the driver */
+    char runtime[16];    /**< version of the CUDA runtime that this program was built with */
+    char clocks[96];     /**< SM and memory clocks, now and at most */
+    char power[48];      /**< power limit */
+};
+
+/**
+ * Opens device number options->device and makes it current; settles the options that depend on the
+ * device: the default shapes, and whether options->schedule exists.
+ * @return 0, or the exit status after one line on stderr: #EXIT_SKIPPED without any GPU,
+ *         #EXIT_USAGE if there is no such number, #EXIT_FAULT if the GPU cannot run this program.
+ */
+int device_open(struct options *options, enum shape_kind kind, struct device *device);
+
+/** Reports the facts of the run: device, versions, clocks, date, seed, how it is timed. */
+void device_report(const struct device *device, const struct options *options,
+                   struct report *report);
+
+/** Starts the row of a result on `device`: all that is known before the run but the sizes. */
+void device_row(struct row *row, const struct device *device, const struct shape *shape,
+                enum number_type type, const char *step, const char *base);
+
+/**
+ * Arithmetic ceiling in FLOP/s: SMs x operations a cycle x highest clock.
+ *
+ * Operations a cycle and SM are those of the table "Throughput of Native Arithmetic Instructions"
+ * in NVIDIA's CUDA C++ Programming Guide (FP32) and of the architecture white papers (TF32, dense;
+ * on Hopper only wgmma reaches it).
+ * @return NAN where the figure is not known.
+ */
+double device_peak_flops(const struct device *device, enum number_type type);
+
+/**
+ * Goes to schedule number `i` of those that `only` allows (null: all).
+ * @return its name, or null behind the last. A GPU has one, "hardware".
+ */
+const char *device_schedule(int i, const char *only);
+
+/**
+ * Waits for the device.
+ * @return the first error since the last call, null if none: the launch's or the kernel's. On the
+ *         CPU device the error is cleared, on a GPU it may stay. Valid until the next call.
+ */
+const char *device_error(cudaError_t launch);
+
+/** "not optimised" or "device debugging" if this program is slow for such a reason, else "". */
+const char *device_build_label(void);
+
+/** Ends the program with #EXIT_FAULT and one line on stderr unless `error` is cudaSuccess. */
+void cuda_check(cudaError_t error, const char *call, const char *file, int line);
+/** cuda_check() of a call. */
+#define CUDA_CHECK(call) cuda_check((call), #call, __FILE__, __LINE__)
+
+/** `error` in words; if no kernel image fits the GPU, which were built and which GPU it is. */
+const char *cuda_explain(cudaError_t error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,152 @@
+#include "run/shapes.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ERROR_SIZE = 256, LINE_SIZE = 512 };
+
+bool parse_count(const char *word, int64_t max, int64_t *value) {
+    if (!isdigit((unsigned char)word[0]))
+        return false;
+    char *end;
+    errno = 0;
+    long long v = strtoll(word, &end, 10);
+    if (errno != 0 || *end != '\0' || v > max)
+        return false;
+    *value = v;
+    return true;
+}
+
+/* One line of the file. */
+struct line {
+    enum shape_kind kind;
+    struct shape shape;
+    char sets[96];
+};
+
+/* Reads the line at `*text` and moves past it. Returns 1 for a shape, 0 for none, -1 if malformed. */
+static int read_line(const char **text, struct line *line, char *error) {
+    size_t length = strcspn(*text, "\n");
+    char copy[LINE_SIZE], m[24], n[24], k[24], extra;
+    snprintf(copy, sizeof copy, "%.*s", (int)(length < LINE_SIZE ? length : LINE_SIZE - 1), *text);
+    *text += length + ((*text)[length] == '\n');
+    char *first = copy + strspn(copy, " \t\r");
+    if (*first == '\0' || *first == '#')
+        return 0;
+    struct shape *shape = &line->shape;
+    bool good = length < LINE_SIZE && sscanf(first, "%39s %23s %23s %23s %95s %c", shape->name, m,
+                                             n, k, line->sets, &extra) >= 5;
+    if (good && strcmp(m, "-") == 0 && strcmp(k, "-") == 0) {
+        line->kind = SHAPE_VECTOR;
+        shape->m = shape->k = 0;
+        good = parse_count(n, VECTOR_SIZE_MAX, &shape->n);
+    } else if (good) {
+        line->kind = SHAPE_GEMM;
+        good = parse_count(m, SHAPE_SIZE_MAX, &shape->m) &&
+               parse_count(n, SHAPE_SIZE_MAX, &shape->n) &&
+               parse_count(k, SHAPE_SIZE_MAX, &shape->k);
+    }
+    if (!good) {
+        snprintf(error, ERROR_SIZE,
+                 "shapes: '%.80s': wanted: name M N K sets source, sizes from 0 to %d, or name - n "
+                 "- sets source",
+                 first, SHAPE_SIZE_MAX);
+        return -1;
+    }
+    return 1;
+}
+
+static bool in_sets(const char *sets, const char *word) {
+    size_t length = strlen(word);
+    for (const char *s = sets; *s != '\0'; s += strcspn(s, ","), s += *s == ',')
+        if (strncmp(s, word, length) == 0 && (s[length] == ',' || s[length] == '\0'))
+            return true;
+    return false;
+}
+
+static bool parse_dimensions(const char *word, struct shape *shape) {
+    char m[24], n[24], k[24], extra;
+    return sscanf(word, "%23[0-9]x%23[0-9]x%23[0-9]%c", m, n, k, &extra) == 3 &&
+           parse_count(m, SHAPE_SIZE_MAX, &shape->m) && parse_count(n, SHAPE_SIZE_MAX, &shape->n) &&
+           parse_count(k, SHAPE_SIZE_MAX, &shape->k);
+}
+
+/* A length: a number, or 2^E with a number added or subtracted. */
+static bool parse_length(const char *word, struct shape *shape) {
+    char power[24], sign = '+', delta[24] = "0", extra;
+    int64_t exponent, difference;
+    if (parse_count(word, VECTOR_SIZE_MAX, &shape->n))
+        return true;
+    int found = sscanf(word, "2^%23[0-9]%c%23[0-9]%c", power, &sign, delta, &extra);
+    if ((found != 1 && found != 3) || (sign != '+' && sign != '-') ||
+        !parse_count(power, 33, &exponent) || !parse_count(delta, VECTOR_SIZE_MAX, &difference))
+        return false;
+    shape->n = (INT64_C(1) << exponent) + (sign == '+' ? difference : -difference);
+    return shape->n >= 0 && shape->n <= VECTOR_SIZE_MAX;
+}
+
+static bool append(struct shapes *list, const struct shape *shape, char *error) {
+    if (list->count == SHAPES_MAX) {
+        snprintf(error, ERROR_SIZE, "more than %d shapes", SHAPES_MAX);
+        return false;
+    }
+    list->shape[list->count++] = *shape;
+    return true;
+}
+
+static bool find_word(const char *text, enum shape_kind kind, const char *word, struct shapes *list,
+                      char *error) {
+    struct line line;
+    memset(&line, 0, sizeof line);
+    if (kind == SHAPE_GEMM ? parse_dimensions(word, &line.shape)
+                           : parse_length(word, &line.shape)) {
+        snprintf(line.shape.name, sizeof line.shape.name, "%s", word);
+        return append(list, &line.shape, error);
+    }
+    int before = list->count, status;
+    while (*text != '\0') {
+        if ((status = read_line(&text, &line, error)) < 0)
+            return false;
+        if (status == 0 || line.kind != kind ||
+            (strcmp(line.shape.name, word) != 0 && !in_sets(line.sets, word)))
+            continue;
+        if (!append(list, &line.shape, error))
+            return false;
+    }
+    if (list->count == before && kind == SHAPE_GEMM)
+        snprintf(error, ERROR_SIZE,
+                 "no shape or set '%.60s': allowed are MxNxK (each 0 to %d) and the names that "
+                 "--list prints",
+                 word, SHAPE_SIZE_MAX);
+    else if (list->count == before)
+        snprintf(error, ERROR_SIZE,
+                 "no length or set '%.60s': allowed are 0 to 2^33, such as 1000, 2^28 or 2^31-1, "
+                 "and the names "
+                 "that --list prints",
+                 word);
+    return list->count > before;
+}
+
+bool shapes_find(const char *text, enum shape_kind kind, const char *what, struct shapes *list,
+                 char *error) {
+    do {
+        char word[SHAPE_NAME_SIZE * 2];
+        size_t length = strcspn(what, ",");
+        if (length >= sizeof word) {
+            snprintf(error, ERROR_SIZE, "'%.60s...' is too long for a shape", what);
+            return false;
+        }
+        snprintf(word, sizeof word, "%.*s", (int)length, what);
+        if (!find_word(text, kind, word, list, error))
+            return false;
+        what += length;
+    } while (*what++ == ',');
+    return true;
+}
+
+void shapes_print(const char *text) {
+    fputs(text, stdout);
+}

@@ -1,0 +1,23 @@
+/**
+ * @file steps.h
+ * The list of steps and variants, as the build read it from steps/steps.list and tests/diffs/variants/.
+ */
+#ifndef OVERLAP_STEPS_H
+#define OVERLAP_STEPS_H
+
+#include <stdbool.h>
+
+/** One line of steps.list, or one file of tests/diffs/variants/. */
+struct step {
+    const char *name;    /**< such as "04_regblock" */
+    const char *base;    /**< the step it is a diff of, "baseline", or "-" */
+    const char *track;   /**< "gemm", "reduce" or "scan" */
+    const char *type;    /**< "f32", "tf32" or "u32" */
+    const char *missing; /**< why there is no GPU program, or null if there is one */
+    bool variant;        /**< an experiment: a diff of `base`, for `ladder --variants` */
+};
+
+/** All steps in order, then all variants; the end is an entry whose name is null. Made by the build. */
+extern const struct step steps[];
+
+#endif

@@ -1,0 +1,112 @@
+#include "run/timing.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "run/stats.h"
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* What the samples of one call share. */
+struct session {
+    cudaStream_t stream;
+    cudaEvent_t start, stop;
+    void *flush;
+    size_t flush_bytes;
+    bool warm;
+};
+
+/* Seconds of one run; negative after an error. */
+static double sample(struct session *s, struct contestant *c) {
+    float ms = 0;
+    if (c->prepare != NULL)
+        c->prepare(c->context, s->stream);
+    if (s->warm)
+        c->run(c->context, s->stream);
+    else
+        CUDA_CHECK(cudaMemsetAsync(s->flush, 0, s->flush_bytes, s->stream));
+    CUDA_CHECK(cudaEventRecord(s->start, s->stream));
+    if (c->run(c->context, s->stream) != cudaSuccess)
+        return -1;
+    CUDA_CHECK(cudaEventRecord(s->stop, s->stream));
+    if (cudaEventSynchronize(s->stop) != cudaSuccess)
+        return -1;
+    CUDA_CHECK(cudaEventElapsedTime(&ms, s->start, s->stop));
+    return 1e-3 * ms;
+}
+
+static bool settled(double *const *times, int count, int taken) {
+    double copy[512];
+    if (taken < 10 || taken % 5 != 0)
+        return false;
+    for (int i = 0; i < count; ++i) {
+        int n = taken < 512 ? taken : 512; /* the latest: more than enough to judge by */
+        for (int j = 0; j < n; ++j)
+            copy[j] = times[i][taken - n + j];
+        stats_quantile(copy, n, 0.5); /* sorts */
+        if (stats_median_error(copy, n) > 0.005)
+            return false;
+    }
+    return true;
+}
+
+const char *timing_run(struct contestant *contestants, int count, const struct device *device,
+                       const struct options *options) {
+    struct session s = {.warm = options->warm, .flush_bytes = 2 * device->l2_bytes};
+    int most = options->samples > 0 ? options->samples : 2000, taken = 0;
+    double *times[8] = {NULL};
+    const char *failure = NULL;
+    CUDA_CHECK(cudaStreamCreate(&s.stream));
+    CUDA_CHECK(cudaEventCreate(&s.start));
+    CUDA_CHECK(cudaEventCreate(&s.stop));
+    CUDA_CHECK(cudaMalloc(&s.flush, s.flush_bytes));
+    for (int i = 0; i < count && failure == NULL; ++i) {
+        times[i] = malloc((size_t)most * sizeof **times);
+        if (times[i] == NULL)
+            failure = "no host memory for the samples";
+        for (int warm_up = 0; warm_up < 3 && failure == NULL; ++warm_up)
+            if (sample(&s, &contestants[i]) < 0)
+                failure = cuda_explain(cudaGetLastError());
+    }
+    double end = now() + 1.0 * count;
+    while (failure == NULL && taken < most) {
+        for (int i = 0; i < count && failure == NULL; ++i)
+            if ((times[i][taken] = sample(&s, &contestants[i])) < 0)
+                failure = cuda_explain(cudaGetLastError());
+        ++taken;
+        if (options->samples == 0 && (settled(times, count, taken) || (taken >= 5 && now() > end)))
+            break;
+    }
+    for (int i = 0; i < count; ++i) {
+        if (failure == NULL) {
+            contestants[i].samples = taken;
+            contestants[i].median = stats_quantile(times[i], taken, 0.5);
+            contestants[i].p5 = stats_quantile(times[i], taken, 0.05);
+            contestants[i].p95 = stats_quantile(times[i], taken, 0.95);
+        }
+        free(times[i]);
+    }
+    cudaFree(s.flush);
+    cudaEventDestroy(s.start);
+    cudaEventDestroy(s.stop);
+    cudaStreamDestroy(s.stream);
+    return failure;
+}
+
+void timing_row(struct row *row, const struct contestant *c, double work, double scale,
+                const char *unit, const struct options *options) {
+    snprintf(row->unit, sizeof row->unit, "%s", unit);
+    snprintf(row->l2, sizeof row->l2, options->warm ? "warm" : "cold");
+    row->rate = work / scale / c->median;
+    row->rate_low = work / scale / c->p95;
+    row->rate_high = work / scale / c->p5;
+    row->microseconds = 1e6 * c->median;
+    row->samples = c->samples;
+    if (c->median < 10e-6)
+        snprintf(row->note, sizeof row->note, "launch-bound: below 10 us");
+}

@@ -1,0 +1,593 @@
+"""Checks a student's kernel file against a step's contract: build/check, which CMake makes.
+
+The file is compiled for the CPU device in both flavours by the build's own commands, linked with the step's driver, and
+run over sizes and schedules, all in a temporary folder. The first failure in the order of jobs() is told; a right
+kernel is compared with the step and its base by counters.
+"""
+import argparse
+import collections
+import concurrent.futures
+import csv
+import json
+import math
+import os
+import re
+import resource
+import shlex
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+
+import words
+from words import CANNOT, OUTPUT_MAX, RIGHT, RULES, WRONG, Verdict, broken
+
+KERNEL = "student/kernel.cu"  # the copy that is compiled, within the temporary folder
+MEMORY_MAX = 8 << 30  # bytes of a compiler or a program for the CPU device, which need 0.3 GB
+SHOWN_MAX, PRINTED_MAX = 40, 10  # lines of a compiler's output, of what a kernel prints
+TIMEOUT = 5.0  # seconds
+
+# What the checked flavour runs; what the plain one runs besides the sets of common/run/shapes.txt; where the checked one
+# counts: whole tiles, then the path for rows that start anywhere. The step's own tests take these and larger sizes.
+GEMM_ODD = "--shape 2x4x3,33x32x32,35x79x19,1x105x107,160x96x32,130x66x81"
+VECTOR_ODD = "--shape 1,5,31,1023,1025,33333"
+CHECKED = {"gemm": ["--shape 35x79x19,66x40x49", "--shape 72x48x80", "--shape 33x40x65 --pad 1"],
+           "vector": ["--shape 0,1,1023,1025,2^15+7", "--shape 5,1025 --offset 1"]}
+PLAIN = {"gemm": ["--shape 96x160x32"] + [f"{GEMM_ODD} --pad {pad}" for pad in (1, 2, 4)],
+         "vector": ["--shape 100003"] + [f"{VECTOR_ODD} --offset {offset}" for offset in (1, 3)]}
+COUNTED = {"gemm": ["--shape 160x96x80", "--shape 33x40x129 --pad 1"],
+           "vector": ["--shape 100003", "--shape 5003 --offset 1"]}
+TIMED = {"gemm": "book", "vector": "n-2^28"}
+
+HELP = """exit status: 0 right, 1 wrong, 2 it could not be checked: a bad option, no such file, no GPU
+
+With --csv, every .cu file below the folders is graded, whatever becomes of the others. The status is
+then 1 if one of them is wrong."""
+
+
+class Cannot(Exception):
+    """The check itself cannot be done: one line says why."""
+
+
+class Stopped(Exception):
+    """What was asked for is no longer wanted."""
+
+
+# ---- processes ----
+
+Result = collections.namedtuple("Result", "status out err late")
+
+
+class Runner:
+    """Runs processes that write below a temporary folder, and ends them all at once."""
+
+    def __init__(self, folder, timeout):
+        self.folder = folder
+        self.environment = dict(os.environ, TMPDIR=folder, LC_ALL="C.UTF-8", CPU_DEVICE_TIMEOUT=f"{timeout:g}",
+                                OVERLAP_REQUIRE_GPU="0")
+        self.lock, self.running, self.stopped, self.count = threading.Lock(), set(), False, 0
+
+    def run(self, command, seconds, cpu_seconds=0, memory=0, cwd=None):
+        """A process that is ended after `seconds`; first by SIGXCPU, so that it can say where it was."""
+        with self.lock:
+            self.count += 1
+            names = [os.path.join(self.folder, f"{self.count}.{end}") for end in ("out", "err")]
+        with open(names[0], "wb") as out, open(names[1], "wb") as err, self.lock:
+            if self.stopped:
+                raise Stopped()
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=self.environment,
+                                       cwd=cwd or self.folder, start_new_session=True)
+            self.running.add(process)
+        late = False
+        for limit, most in ((resource.RLIMIT_CPU, cpu_seconds), (resource.RLIMIT_AS, memory)):
+            try:
+                if most:
+                    resource.prlimit(process.pid, limit, (most, most + 5))
+            except (OSError, ValueError):
+                pass  # it has ended, or has a lower limit already
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            late = True
+            process.send_signal(signal.SIGXCPU)
+            try:
+                process.wait(5)
+            except subprocess.TimeoutExpired:
+                pass
+        with self.lock:
+            self.running.discard(process)
+        self.end(process)
+        process.wait()
+        if self.stopped:
+            raise Stopped()
+        texts = []
+        for name in names:
+            with open(name, encoding="utf-8", errors="replace") as file:
+                texts.append(file.read())
+            os.unlink(name)
+        return Result(process.returncode, *texts, late)
+
+    @staticmethod
+    def end(process):
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            pass
+
+    def stop(self):
+        with self.lock:
+            self.stopped = True
+            for process in self.running:
+                self.end(process)
+
+
+# ---- the build ----
+
+LISTS = ("flavours", "flags", "symbols", "cpu", "cpu-checked", "gpu")  # texts of the settings that are lists
+
+
+class Build:
+    """What CMake wrote down, and the commands by which it compiles."""
+
+    def __init__(self, path):
+        def lists(pairs):
+            return {k: v.split(";") * bool(v) if k in LISTS else v for k, v in pairs}
+
+        with open(path, encoding="utf-8") as file:
+            vars(self).update(json.load(file, object_pairs_hook=lists))
+        self.checked = "cpu-checked" in self.flavours
+        self.commands = None
+
+    def step(self, word):
+        """A step by its name or its number."""
+        for name in self.steps:
+            if word == name or (word.isdigit() and int(word) == int(re.match(r"\d*", name)[0] or -1)):
+                return name
+        raise Cannot(f"STEP {word}: no such step; allowed: {', '.join(self.steps)}, or a number of them")
+
+    def command(self, target, ending):
+        """The words that compile the file that ends with `ending` for `target`, but for the names of files."""
+        path = os.path.join(self.folder, "compile_commands.json")
+        if self.commands is None:
+            try:
+                with open(path, encoding="utf-8") as file:
+                    self.commands = json.load(file)
+            except OSError as error:
+                raise Cannot(f"{path}: {error.strerror}; configure with a Ninja or a Makefile generator")
+        for entry in self.commands:
+            if entry["file"].endswith(ending) and f"/{target}.dir/" in entry["command"]:
+                break
+        else:
+            raise Cannot(f"{path}: no command for {target}; configure again")
+        every, kept = iter(shlex.split(entry["command"])), []
+        for word in every:
+            if word in ("-o", "-c", "-MF", "-MT", "-MQ"):
+                next(every)
+            elif word not in ("-MD", "-MMD"):
+                kept.append(word)
+        return kept, entry["directory"]
+
+    def shapes(self, kind):
+        """The lines of common/run/shapes.txt for products or for vectors: (name, size, sets), in order."""
+        shapes = []
+        with open(os.path.join(self.source, "common", "run", "shapes.txt"), encoding="utf-8") as file:
+            for line in file:
+                columns = line.split()
+                if len(columns) >= 5 and columns[2].isdigit() and (columns[1] == "-") == (kind == "vector"):
+                    shapes.append((columns[0], [int(c) for c in columns[1:4] if c != "-"], columns[4].split(",")))
+        return shapes
+
+
+def shortened(text, most=SHOWN_MAX):
+    lines = text.rstrip().splitlines()
+    return lines if len(lines) <= most else lines[:most] + [f"... and {len(lines) - most} lines more"]
+
+
+# ---- one file ----
+
+class Check:
+    """One file and one step."""
+
+    def __init__(self, build, runner, pool, options, step, path):
+        self.build, self.runner, self.pool, self.options = build, runner, pool, options
+        self.name, self.step, self.path, self.source = step, build.steps[step], path, b""
+        self.kind = "gemm" if self.step["track"] == "gemm" else "vector"
+        self.base_name = {"baseline": "the baseline", "-": ""}.get(self.step["base"], self.step["base"])
+        self.counted = COUNTED[self.kind][0].split()[1]
+        self.known = build.shapes(self.kind)
+
+    def clean(self, text):
+        """Names the student's file, and what it defines, as the student does."""
+        text = re.sub(rf"\b({'|'.join(self.step['symbols'])})_({self.name}|yours)\b", r"\1", text)
+        text = re.sub(re.escape(self.runner.folder) + r"/([\w-]+\.o:)?", "", text)
+        return text.replace(KERNEL + ".cpp", self.path).replace(KERNEL, self.path)
+
+    def file(self, *names):
+        return os.path.join(self.runner.folder, *names)
+
+    def read(self):
+        """Copies the file, and makes of it what the build makes for the CPU device."""
+        try:
+            mode = os.stat(self.path).st_mode
+            if stat.S_ISDIR(mode):
+                raise Cannot(f"{self.path}: a folder; wanted: a kernel file, or --csv FILE to grade all files in it")
+            if not stat.S_ISREG(mode):
+                raise Cannot(f"{self.path}: not a file; wanted: a kernel file")
+            with open(self.path, "rb") as file:
+                self.source = file.read()
+        except OSError as error:
+            raise Cannot(f"{self.path}: {error.strerror}")
+        os.makedirs(os.path.dirname(self.file(KERNEL)), exist_ok=True)
+        with open(self.file(KERNEL), "wb") as file:
+            file.write(self.source)
+        script = os.path.join(self.build.source, "common", "cpu", "rewrite.cmake")
+        done = self.runner.run([self.build.cmake, "-D", "KERNEL=" + self.file(KERNEL),
+                                "-D", "COPY=" + self.file(KERNEL + ".cpp"), "-P", script], 60)
+        if done.status != 0:
+            raise Cannot(f"{script}: {done.err.strip()}")
+
+    def text_of(self, line):
+        lines = self.source.decode("utf-8", "replace").splitlines()
+        return lines[line - 1].strip() if 0 < line <= len(lines) else ""
+
+    def make(self, flavour, objects, renames=()):
+        """Makes the program of a flavour. Returns a Verdict if there is none, and what the compiler said."""
+        gpu = flavour == "gpu"
+        source = self.file(KERNEL if gpu else KERNEL + ".cpp")
+        command, cwd = self.build.command(f"{flavour}-kernel-{self.name}", f"{self.name}/{os.path.basename(source)}")
+        command[1:1] = ["-I", os.path.dirname(os.path.abspath(self.path))]
+        command += ([] if gpu else self.build.flags) + [*renames, "-c", source, "-o", self.file(f"{flavour}.o")]
+        done = self.runner.run(command, 300, cwd=cwd) if gpu else self.runner.run(command, 60, 40, MEMORY_MAX)
+        said = shortened(self.clean(done.err + done.out))
+        if done.status != 0:
+            verdict = broken("compiler errors", said or ["The compiler ended without a word."], RULES)
+            errors = [line for line in said if re.search(r"\berror\b", line)] or verdict.text
+            verdict.failure = errors[0]
+            verdict.lines = [int(n) for line in errors for n in re.findall(r"^[^:]*[:(](\d+)[:)]", line)]
+            return verdict, said
+        for path in objects:
+            if not os.path.exists(path):
+                raise Cannot(f"{path}: not built; build first: cmake --build {shlex.quote(self.build.folder)}")
+        done = self.runner.run([self.build.cxx, *shlex.split(self.build.link_flags), self.file(f"{flavour}.o"), *objects,
+                                *self.build.libraries[flavour], "-o", self.file(flavour)], 300)
+        told = self.clean(done.err)
+        missing = [f"{s}()" for s in self.step["symbols"] if re.search(rf"undefined reference to .{s}\b", told)]
+        if missing:
+            header = f"common/track/{self.step['track']}/{self.step['track']}.h"
+            how = "does not define" if self.source.strip() else "is empty: it must define"
+            text = f"{self.path} {how} {' and '.join(missing)} with the parameters that {header} declares."
+            return broken("no entry symbol", [text], header), said
+        return broken("linker errors", shortened(told), RULES) if done.status != 0 else None, said
+
+    # ---- run ----
+
+    def options_of(self, *keys):
+        given = [(key, getattr(self.options, key)) for key in keys]
+        return [word for key, value in given if value is not None for word in (f"--{key}", value)]
+
+    def sizes(self):
+        """Options that ask for other sizes than the step's."""
+        asked = self.options_of("shape", "m", "n", "k", "pad", "offset")
+        if asked and not self.options_of("shape", "m", "n", "k"):
+            asked += (GEMM_ODD if self.kind == "gemm" else VECTOR_ODD).split()
+        return asked
+
+    def jobs(self):
+        """(flavour, options) in the order in which a failure is told."""
+        others = self.options_of("seed", "repeats", "schedule")
+        if self.sizes():
+            return [(flavour, self.sizes() + others) for flavour in reversed(self.build.flavours)]
+        jobs = [("cpu-checked", options) for options in CHECKED[self.kind] if self.build.checked]
+        for word, most in (("test", 3e6), ("slabs", 9e5)):  # larger ones take too long
+            names = [n for n, size, sets in self.known if word in sets and max(size) <= 2000 and math.prod(size) < most]
+            if names:
+                jobs.append(("cpu", "--shape " + ",".join(names if word == "test" else names[1::2])))
+        jobs += [("cpu", options) for options in PLAIN[self.kind]]
+        return [(flavour, options.split() + others) for flavour, options in jobs]
+
+    def start(self, flavour, options):
+        limit = self.options.timeout
+        command = [self.file(flavour), "--verify-only", "--csv", "-", *options]
+        return self.runner.run(command, 6 * limit, int(2 * limit) + 1, MEMORY_MAX)
+
+    def expand(self, options):
+        """The sizes that options ask for, in order, with each set's sizes in its place."""
+        value, sizes = dict(zip(options, options[1:])), []
+        for word in value["--shape"].split(",") if "--shape" in value else []:
+            sizes += ["x".join(map(str, size)) for name, size, sets in self.known if word in (name, *sets)] or [word]
+        one = [value[option] for option in ("--m", "--n", "--k") if option in value]
+        return sizes + ["x".join(one)] * bool(one)
+
+    @staticmethod
+    def rows(done):
+        """The result rows in a program's output, and what else stands there: what the kernel printed."""
+        rows, rest, names = [], [], None
+        for line in done.out.splitlines():
+            cells = next(csv.reader([line]), [])
+            if cells[:1] == ["step"]:
+                names = cells
+            elif names and len(cells) == len(names):
+                rows.append(dict(zip(names, cells)))
+            elif not line.startswith("# "):
+                rest.append(line)
+        return rows, rest
+
+    def explain(self, flavour, options, done):
+        """A Verdict if a run was not right at every size."""
+        rows, printed = self.rows(done)
+        rows = [row for row in rows if row["step"] == ("yours" if flavour == "gpu" else self.name)]  # not its base's
+        sizes = self.expand(options)
+        if done.status == 0 and [row["status"] for row in rows] == ["verified"] * len(sizes):
+            return None
+        lines = self.clean(done.err).splitlines()
+        if done.status == 2 and lines and not rows and (self.sizes() or flavour == "gpu" or self.options.schedule):
+            raise Cannot(" ".join(lines))
+        faults, schedules, wrong, again = [], [], None, []
+        for line in lines:  # up to the first failure: other sizes may fail in more ways
+            fault = re.match(r"(.*) \[schedule ([^\]]*)\]$", line)
+            told = re.match(r"\S+ (\d+x\d+x\d+|n = \d+), (.*), schedule (\S+): (.*)", line)
+            if line.startswith("  repeat: "):
+                again = line.split()[2:]
+                break
+            if told:
+                wrong = told
+            elif fault:
+                faults.append(fault[1])
+                schedules.append(fault[2])
+        if faults:
+            verdict = words.tell_faults(faults, self.path, self.text_of)
+        elif wrong:
+            verdict = words.tell_wrong(wrong[2], wrong[4], self.kind, self.step["symbols"][0])
+        else:
+            verdict = words.tell_end(done.status, done.late, lines)
+        # Where: as the program said, or else the first size of which it said nothing.
+        if wrong:
+            size, verdict.schedule, inputs = wrong[1], wrong[3], f", {wrong[2]}"
+        else:
+            size, inputs = (sizes + [""])[min(len(rows), len(sizes))], ""
+            verdict.schedule = schedules[0] if schedules else ""
+            again = list(options)
+            if size and "--shape" in again:
+                again[again.index("--shape") + 1] = size
+            if verdict.schedule and "--schedule" not in again:
+                again += ["--schedule", verdict.schedule]
+        verdict.size = words.size_in_words(size)
+        if size:
+            schedule = f", schedule {verdict.schedule}" * bool(verdict.schedule)
+            verdict.text.append(f"This was at {words.place(verdict.size, options)}{inputs}{schedule}.")
+        verdict.again = re.sub(r" --(seed|repeats) 1\b", "", " ".join(again))
+        verdict.said = shortened("\n".join(printed), PRINTED_MAX)
+        return verdict
+
+    # ---- compare ----
+
+    def count(self, program, options):
+        """The sums that a checked program counts, of its step and, with --base, of its base."""
+        done = self.runner.run([program, "--counters", *options], 6 * self.options.timeout)
+        columns, widths, within = [{}, {}], [], False
+        for line in done.out.splitlines():
+            access = re.match(r"\S.*:\d+ +(load|copy)(?:, write)? +(\d+) +(\d+) ", line)
+            total = re.match(r"(\s*\S.*?)\s+(\d+)(?:\s+(\d+)\s+\S+)?$", line)
+            if line.startswith("counters: "):
+                widths.append({})
+            elif line.startswith("sum "):
+                within = True
+            elif access:  # instructions, and the sum of the bytes of each
+                width = widths[-1].setdefault(access[1], [0, 0])
+                width[0] += int(access[3])
+                width[1] += int(access[2]) * int(access[3])
+            elif within and total and total[1] != "  at least":
+                for column, figure in zip(columns, total.groups()[1:]):
+                    if figure is not None:
+                        column[total[1]] = int(figure)
+        for column, width in zip(columns, widths):
+            column.update({f"bytes of a {what}": size / instructions for what, (instructions, size) in width.items()})
+        return columns
+
+    def compare(self, verdict):
+        """Counters beside those of the step and its base, and remarks on what differs."""
+        step = os.path.join(self.build.folder, "cpu-checked", self.name)
+        based = ["--base"] if self.base_name else []
+        asked = [(options.split(), self.pool.submit(self.count, self.file("cpu-checked"), options.split()),
+                  self.pool.submit(self.count, step, options.split() + based)) for options in COUNTED[self.kind]]
+        found = {}
+        for options, mine, theirs in asked:
+            (yours, _), (steps, bases) = mine.result(), theirs.result()
+            if not yours or not steps:
+                return  # the kernel or the step's program was changed meanwhile
+            differs = words.remarks(self.name, yours, steps, bases)
+            if not verdict.counters:
+                verdict.counters = {name: (count, steps[name], bases.get(name)) for name, count in yours.items()
+                                    if "bytes of" not in name}
+                found = differs
+                if yours == bases:
+                    verdict.remarks = [f"Your kernel counts the same as {self.base_name} in everything: as if nothing had "
+                                       "changed."]
+            else:
+                where = words.place(words.size_in_words(options[1]), options)
+                found.update({name: f"At {where}: {text}" for name, text in differs.items() if name not in found})
+        verdict.remarks += found.values()
+        if not verdict.remarks:
+            verdict.remarks = [f"Your kernel counts the same as {self.name} in everything."]
+
+    # ---- the GPU ----
+
+    def on_gpu(self, verdict):
+        """Verifies and times on the GPU, beside the step and the library. Returns a Verdict if it is wrong."""
+        if self.step["missing"]:
+            raise Cannot(f"--gpu: there is no GPU program of {self.name}: {self.step['missing']}")
+        # The driver once more, with the step in the base's place.
+        defines, renames = ["-USTEP_NAME", '-DSTEP_NAME="yours"', "-UBASE_NAME", f'-DBASE_NAME="{self.name}"'], []
+        for symbol in self.step["symbols"]:
+            macro = symbol.replace(self.step["track"], "FUNCTION").upper()
+            for whose, name in (("STEP", "yours"), ("BASE", self.name)):
+                defines += [f"-U{whose}_{macro}", f"-D{whose}_{macro}={symbol}_{name}"]
+            renames += [f"-U{symbol}", f"-D{symbol}={symbol}_yours"]
+        command, cwd = self.build.command(f"gpu-{self.name}", f"{self.name}/main.c")
+        main = os.path.join(self.build.source, "steps", self.name, "main.c")
+        done = self.runner.run(command + defines + ["-c", main, "-o", self.file("main.o")], 300, cwd=cwd)
+        if done.status != 0:
+            raise Cannot(f"--gpu: {main} does not compile: {done.err}")
+        wrong, _ = self.make("gpu", [self.file("main.o"), *self.step["objects"]["gpu"]], renames)
+        others = self.options_of("seed", "repeats")
+        runs = [self.sizes()] if self.sizes() else [["--shape", "test"], PLAIN[self.kind][1].split()]
+        timed = ["--shape", self.options.gpu_shape or TIMED[self.kind]]
+        for options in [["--verify-only", *options] for options in runs] + [timed]:
+            if wrong is None:
+                done = self.runner.run([self.file("gpu"), "--csv", "-", *options, *others], 24 * self.options.timeout)
+                if done.status == 77:
+                    raise Cannot("--gpu: it compiles, but cannot be run here: " + done.err.strip().splitlines()[-1])
+                wrong = self.explain("gpu", options + others, done)
+        if wrong:
+            wrong.kind += " on the GPU" if wrong.compiled else " for the GPU"
+            wrong.again = f"--gpu {wrong.again}" * bool(wrong.again)
+            return wrong
+        for row in self.rows(done)[0]:
+            if row["step"] == "yours" and row["rate"]:
+                rate, over = float(row["rate"]), float(row["speedup"])
+                verdict.device = row["device"]
+                verdict.timed.append((row["shape"], row["unit"], rate, rate / over, over, float(row["library"])))
+        return None
+
+    # ---- all of it ----
+
+    def verdict(self):
+        """Compiles, runs and compares. Raises Cannot if that cannot be done."""
+        self.read()
+        made = [self.pool.submit(self.make, f, self.step["objects"][f]) for f in self.build.flavours]
+        for wrong, _ in (m.result() for m in made):
+            if wrong:
+                return wrong
+        verdict = Verdict("right", status=RIGHT, said=made[0].result()[1])
+        jobs = self.jobs()
+        running = [self.pool.submit(self.start, *job) for job in jobs]
+        for (flavour, options), run in zip(jobs, running):
+            wrong = self.explain(flavour, options, run.result())
+            if wrong:
+                return wrong
+            verdict.sizes[flavour] = verdict.sizes.get(flavour, 0) + len(self.expand(options))
+        if self.build.checked and not self.sizes():
+            self.compare(verdict)
+        try:
+            return self.options.gpu and self.on_gpu(verdict) or verdict
+        except Cannot as error:
+            verdict.cannot = str(error)
+            return verdict
+
+
+def check_file(build, temporary, pool, options, step, path):
+    """(Check, Verdict) of one file; what cannot be checked has a Verdict of its own."""
+    with tempfile.TemporaryDirectory(dir=temporary, ignore_cleanup_errors=True) as folder:
+        runner = Runner(folder, options.timeout)
+        check = Check(build, runner, pool, options, step, path)
+        try:
+            return check, check.verdict()
+        except Cannot as error:
+            return check, Verdict("not checked", status=CANNOT, compiled=False, failure=str(error))
+        finally:
+            runner.stop()
+
+
+# ---- the command line ----
+
+def parse(arguments):
+    def seconds(word):
+        try:
+            if 1 <= float(word) <= 3600:
+                return float(word)
+        except ValueError:
+            pass
+        raise argparse.ArgumentTypeError(f"{word}: not allowed; allowed: seconds from 1 to 3600")
+
+    parser = argparse.ArgumentParser(
+        prog="build/check", allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, epilog=HELP,
+        description="Checks a kernel file that keeps a step's contract: compiles it for the CPU device, runs it over the\n"
+                    "step's sizes and schedules, and names the first failure, or compares its counters with the step's.")
+    parser.add_argument("step", metavar="STEP", help="a step, such as 06_wmma_db or 06")
+    parser.add_argument("files", metavar="FILE", nargs="+", help="the kernel file; with --csv, several or folders of them")
+    parser.add_argument("--csv", metavar="FILE", help="grade all files: one row each as CSV; - for stdout")
+    parser.add_argument("--gpu", action="store_true",
+                        help="also verify and time it on the GPU, beside the step and the library")
+    parser.add_argument("--gpu-shape", metavar="WHAT", help="the sizes to time (default: book, or n-2^28)")
+    parser.add_argument("--timeout", metavar="S", type=seconds, default=TIMEOUT,
+                        help="seconds for a kernel; a program has twice as many of work, and six times in all (default: 5)")
+    own = parser.add_argument_group("options of the step's program, to repeat one run")
+    for option in ("shape", "m", "n", "k", "pad", "offset", "seed", "repeats", "schedule"):
+        own.add_argument(f"--{option}", metavar=option[0].upper())
+    parser.add_argument("--settings", help=argparse.SUPPRESS)
+    parser.add_argument("--program", default="build/check", help=argparse.SUPPRESS)
+    options = parser.parse_intermixed_args(arguments)
+    if options.csv is None and len(options.files) > 1:
+        parser.error(f"FILE {options.files[1]}: not allowed; allowed: one file, or several with --csv FILE")
+    options.timeout_words = [] if options.timeout == TIMEOUT else ["--timeout", f"{options.timeout:g}"]
+    return options
+
+
+def kernels_below(paths):
+    """The files, and the .cu files below the folders, in order."""
+    found = []
+    for path in paths:
+        below = [os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names
+                 if name.endswith(".cu")]
+        if os.path.isdir(path) and not below:
+            raise Cannot(f"{path}: no .cu file in it")
+        found += sorted(below) or [path]
+    return found
+
+
+def grade(build, temporary, pool, options, step):
+    files = kernels_below(options.files)
+    try:
+        out = sys.stdout if options.csv == "-" else open(options.csv, "w", newline="", encoding="utf-8",
+                                                         errors="backslashreplace")
+    except OSError as error:
+        raise Cannot(f"--csv {options.csv}: {error.strerror}")
+    progress = sys.stderr if options.csv == "-" else sys.stdout
+    writer, counts = csv.writer(out), {RIGHT: 0, WRONG: 0, CANNOT: 0}
+    writer.writerow(words.COLUMNS)
+    for path in files:
+        check, verdict = check_file(build, temporary, pool, options, step, path)
+        writer.writerow(words.row_of(check, verdict))
+        out.flush()
+        counts[CANNOT if verdict.cannot else verdict.status] += 1
+        told = ": ".join(filter(None, (path, verdict.kind, verdict.failure, verdict.cannot)))
+        print(told, file=progress, flush=True)
+    print(f"{counts[RIGHT]} right, {counts[WRONG]} wrong, {counts[CANNOT]} not checked", file=progress)
+    return WRONG if counts[WRONG] else CANNOT if counts[CANNOT] else RIGHT
+
+
+def interrupt(number, _):
+    raise SystemExit(128 + number)
+
+
+def main():
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")
+    options = parse(sys.argv[1:])
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, interrupt)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (OUTPUT_MAX, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+    try:
+        build = Build(options.settings)
+        step = build.step(options.step)
+        with tempfile.TemporaryDirectory(prefix="overlap-check-") as temporary, \
+                concurrent.futures.ThreadPoolExecutor(max(2, len(os.sched_getaffinity(0)))) as pool:
+            if options.csv is not None:
+                return grade(build, temporary, pool, options, step)
+            check, verdict = check_file(build, temporary, pool, options, step, options.files[0])
+        if verdict.status == CANNOT:
+            raise Cannot(verdict.failure)
+        print("\n".join(words.tell(check, verdict)), flush=True)
+        if verdict.cannot:
+            raise Cannot(verdict.cannot)
+        return verdict.status
+    except Cannot as error:
+        print(error, file=sys.stderr)
+        return CANNOT
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,24 @@
+/**
+ * @file code_path.h
+ * Which way a step took, where it has more than one.
+ */
+#ifndef OVERLAP_STEP_PATH_H
+#define OVERLAP_STEP_PATH_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * A step names the path that it took, such as "4-byte copies"; the result row shows it.
+ * @param path  a string literal: it is not copied.
+ */
+void code_path(const char *path);
+
+/** The last path that was named. */
+const char *code_path_taken(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,39 @@
+/**
+ * @file gemm.h
+ * The contract of a GEMM step: what its kernel.cu defines and its main.c calls.
+ *
+ * Every step of the track defines `gemm` under this one name. The build renames it to
+ * `gemm_NN_name`, so that a step and the step it builds on can be linked into one program and
+ * timed in the same run.
+ */
+#ifndef OVERLAP_GEMM_H
+#define OVERLAP_GEMM_H
+
+#include <cuda_runtime_api.h>
+
+#include "../code_path.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * C (M x N) = A (M x K) * B (K x N), all row-major, in device memory. C is not read.
+ *
+ * K = 0 sets C to zero. M = 0 or N = 0 does nothing and succeeds.
+ *
+ * @param M,N,K   rows of C, columns of C, inner dimension; 0 to #SHAPE_SIZE_MAX (2147483392).
+ * @param A,B,C   first element; aligned to 4 bytes at least. No overlap.
+ * @param lda     elements from one row of A to the next, at least K.
+ * @param ldb     the same of B, at least N.
+ * @param ldc     the same of C, at least N. Elements beyond column N are not written.
+ * @param stream  where the kernel is enqueued. The call does not wait for it.
+ * @return cudaSuccess, or why the launch was refused.
+ */
+cudaError_t gemm(int M, int N, int K, const float *A, int lda, const float *B, int ldb, float *C,
+                 int ldc, cudaStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

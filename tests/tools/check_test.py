@@ -1,0 +1,560 @@
+#!/usr/bin/env python3
+"""Tests build/check and build/start: check_test.py BUILD GROUP. A group is a function test_GROUP below; right.STEP and
+traps.STEP take a step. Files of students are made here, of the steps, by edits and by the planted bugs."""
+import csv
+import glob
+import io
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+BUILD, GROUP = os.path.abspath(sys.argv[1]), sys.argv[2]
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SETTINGS = os.path.join(BUILD, "generated", "check.json")
+CHECK, START = os.path.join(BUILD, "check"), os.path.join(BUILD, "start")
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(SOURCE, "common", "tools"))
+import check
+import words
+
+FOLDER = tempfile.mkdtemp(prefix="overlap-check-test-")
+TEMPORARY = os.path.join(FOLDER, "tmp")  # where build/check may write
+bad = []
+
+
+def run(*command, **more):
+    environment = dict(os.environ, TMPDIR=TEMPORARY, **more.pop("env", {}))
+    done = subprocess.run(command,
+                          stdin=subprocess.DEVNULL,
+                          capture_output=True,
+                          text=True,
+                          errors="replace",
+                          cwd=FOLDER,
+                          env=environment,
+                          **more)
+    left = os.listdir(TEMPORARY)
+    if left:
+        bad.append(f"{command}: left {left} in the temporary folder")
+    return done
+
+
+def expect(status, patterns, *command, **more):
+    """Runs a command: its exit status, and what must be found in what it says."""
+    done = run(*command, **more)
+    said = done.stdout + done.stderr
+    print(f"$ {' '.join(command)}\n{said}", flush=True)
+    if done.returncode != status:
+        bad.append(f"{' '.join(command)}: exit status {done.returncode}, wanted {status}")
+    for pattern in [patterns] if isinstance(patterns, str) else patterns:
+        if not re.search(pattern, said):
+            bad.append(f"{' '.join(command)}: does not say '{pattern}'")
+    return said
+
+
+def read(path):
+    with open(os.path.join(SOURCE, path), encoding="utf-8") as file:
+        return file.read()
+
+
+def write(name, text):
+    path = os.path.join(FOLDER, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return name
+
+
+def edited(name, *edits, step="06_wmma_db"):
+    """A step's kernel with edits (old, new); each must apply."""
+    text = read(f"steps/{step}/kernel.cu")
+    for old, new in edits:
+        assert old in text, old
+        text = text.replace(old, new)
+    return write(name, text)
+
+
+def line_of(name, text):
+    with open(os.path.join(FOLDER, name), encoding="utf-8") as file:
+        return next(i for i, line in enumerate(file, 1) if text in line)
+
+
+def patched(diff, name):
+    """A step's kernel with a diff applied, and the diff's header."""
+    with open(diff, encoding="utf-8") as file:
+        header = dict(re.match(r"(\w+): (.*)", line).groups() for line in file.read().split("\n\n")[0].splitlines())
+    path = os.path.join(FOLDER, name)
+    subprocess.run([
+        check.Build(SETTINGS).cmake, f"-DORIGINAL={SOURCE}/steps/{header['Step']}/kernel.cu", f"-DDIFF={diff}",
+        f"-DOUT={path}", "-P", f"{SOURCE}/tests/diffs/apply_diff.cmake"
+    ],
+                   check=True)
+    assert not os.path.exists(path + ".stale"), diff
+    return header
+
+
+HOST = "    unsigned blocks = "  # where a step's host code computes
+KERNEL = "    FragC acc[TM][TN];\n"  # where its kernel begins
+
+
+def test_usage():
+    right = os.path.join(SOURCE, "steps/06_wmma_db/kernel.cu")
+    expect(0, ["exit status: 0 right, 1 wrong, 2", "--csv FILE"], CHECK, "--help")
+    expect(2, "required: STEP, FILE", CHECK)
+    expect(2, "required: FILE", CHECK, "06")
+    expect(2, "STEP 99: no such step; allowed: 01_naive, 02_cache", CHECK, "99", right)
+    expect(2, "STEP 06_wmma: no such step", CHECK, "06_wmma", right)
+    expect(2, "none.cu: No such file or directory", CHECK, "06", "none.cu")
+    os.mkdir(os.path.join(FOLDER, "folder"))
+    expect(2, "folder: a folder; wanted: a kernel file, or --csv FILE", CHECK, "06", "folder")
+    expect(2, "folder: no .cu file in it", CHECK, "06", "folder", "--csv", "-")
+    expect(2, "/dev/null: not a file", CHECK, "06", "/dev/null")
+    expect(2, "b.cu: not allowed; allowed: one file, or several with --csv", CHECK, "06", "a.cu", "b.cu")
+    expect(2, "timeout: 0: not allowed; allowed: seconds from 1 to 3600", CHECK, "06", right, "--timeout", "0")
+    expect(2, "unrecognized arguments: --frob", CHECK, "06", right, "--frob")
+    expect(2, "--schedule x: not allowed; allowed: forward-late", CHECK, "06", right, "--schedule", "x")
+    expect(2, r"--n \(missing\): not allowed", CHECK, "06", right, "--m", "3")
+    expect(2, "--csv /nonexistent/x.csv: No such file", CHECK, "06", right, "--csv", "/nonexistent/x.csv")
+    # The pages that are named exist, with the sections.
+    pages = {page for _, _, page in words.FAULTS} | set(words.ORACLE.values()) | {words.RULES, words.DEVICE}
+    for step in sorted(os.listdir(os.path.join(SOURCE, "steps"))):
+        if os.path.isdir(os.path.join(SOURCE, "steps", step)):
+            pages.add(f"docs/steps/{step}.md#{words.section(read('steps/steps.list').split(step)[1].split()[0])}")
+    for page in pages - {"{step}"}:
+        path, _, anchor = page.partition("#")
+        titles = {
+            re.sub(r"[^\w\- ]", "", t).strip().lower().replace(" ", "-")
+            for t in re.findall(r"^#+ (.*)$", read(path), re.M)
+        }
+        if anchor and anchor not in titles:
+            bad.append(f"{page}: no such section")
+
+
+def test_first():
+    """One answer of each kind, so that something is tested where the others are not run."""
+    expect(1, ["x.cu: compiler errors", r"x.cu:\d+:\d+: error: .*load_slap"], CHECK, "06",
+           edited("x.cu", ("static __device__ void load_slab(", "static __device__ void load_slap(")))
+    loop = edited("x.cu", (KERNEL, KERNEL + "    for (volatile int i = 0; i >= 0; i = 1); // for ever\n"))
+    expect(1, ["x.cu: an endless loop\n", f"x.cu:{line_of(loop, 'for ever')}: ", "Repeat just this: "], CHECK, "06", loop,
+           "--timeout", "1")
+    # These two answers are shown on a page.
+    write("mine/06_wmma_db.cu", "")
+    patched(os.path.join(SOURCE, "tests/diffs/traps/06_no_wait.diff"), "mine/06_wmma_db.cu")
+    said = expect(1, "a missing or misplaced wait", CHECK, "06", "mine/06_wmma_db.cu")
+    run(START, "06", "--to", FOLDER)
+    said += expect(0, r"is the copy asynchronous", CHECK, "06", "06_wmma_db.cu")
+    for block in re.findall("```console\n(.*?)```", read("docs/teaching.md"), re.S):
+        bad.extend(f"docs/teaching.md: not said: {line}" for line in block.splitlines() if line not in said)
+
+
+def test_compile():
+    expect(1, [
+        "empty.cu: no entry symbol",
+        r"empty.cu is empty: it must define gemm\(\) with the parameters that common/track/gemm/gemm.h"
+    ], CHECK, "06", write("empty.cu", ""))
+    expect(1, r"x.cu does not define gemm\(\)", CHECK, "06", edited("x.cu", step="09_scan_async"))
+    expect(1, r"x.cu does not define scan_workspace\(\) with the parameters that common/track/scan/scan.h declares", CHECK, "9",
+           edited("x.cu", ("scan_workspace(", "scan_space("), step="09_scan_async"))
+    expect(1, r"x.cu does not define gemm\(\) with the parameters", CHECK, "06",
+           edited("x.cu", ("cudaError_t gemm(int M,", "cudaError_t gemm(long M,")))
+    expect(1, ["linker errors", "multiple definition of .main", r" x.cu:\d+: first defined here"], CHECK, "06",
+           edited("x.cu", ("cudaError_t gemm(", "int main() {}\ncudaError_t gemm(")))
+    # What stands beside the file can be included, wherever it is; the name may be any.
+    write("a b/help me.h", "enum { DEPTH = 16 };\n")
+    said = expect(
+        0, "a b/it's.cu: right", CHECK, "06",
+        edited("a b/it's.cu", ("#include <mma.h>", '#include "help me.h"\n#include <mma.h>'),
+               ("BK = 16,", "BK = DEPTH,")))
+    if "warns" in said:
+        bad.append("a warning where there is none")
+    said = expect(0, ["The compiler warns:", r"x.cu:\d+:\d+: warning: unused variable .unused"], CHECK, "06",
+                  edited("x.cu", (HOST, "    int unused;\n" + HOST)))
+
+
+def test_crash():
+    """Faults, crashes and loops that do not end: each with the line."""
+    def at(name, text):
+        return rf"{name}:{line_of(name, text)}: "
+
+    def case(kind, mark, *edits, more=(), seconds=5):
+        name = edited("x.cu", *edits)
+        line = at(name, mark) if mark else ""
+        return expect(1, [f"x.cu: {kind}", line, "Repeat just this: .*check'? .* x.cu --", "Read: ", *more], CHECK, "06",
+                      name, "--timeout", str(seconds))
+
+    told = ["which loop around this line does not end", "This was at M = ", "--timeout 1"]
+    case("an endless loop\n", "for ever", (KERNEL, KERNEL + "    for (volatile int i = 0; i >= 0; i = 1); // for ever\n"),
+         more=["still running after 1 s", *told], seconds=1)
+    case("an endless loop in host code", "for ever", (HOST, "    while (M > 0); // for ever\n" + HOST), more=told, seconds=1)
+    case("an endless loop in host code", "for ever", ("#include <mma.h>", "#include <unistd.h>\n#include <mma.h>"),
+         (HOST, "    while (M > 0) usleep(100); // for ever\n" + HOST), more=told, seconds=1)
+    case("a null pointer", "nullptr", (KERNEL, KERNEL + "    *(volatile float *)nullptr = 1;\n"))
+    case("a stray access", "stray", (KERNEL, KERNEL + "    C[-100000 + (int)threadIdx.x] = 1; // stray\n"))
+    case("a stack overflow", "", (KERNEL, KERNEL + "    volatile float big[100000];\n    big[threadIdx.x] = 1;\n"))
+    case("a division by zero\n", "5 % zero", (KERNEL, KERNEL + "    volatile int zero = 0;\n    C[0] = 5 % zero;\n"))
+    case("a null pointer in host code",
+         "hosted", (HOST, "    if (M == 35) *(volatile int *)nullptr = 1; // hosted\n" + HOST),
+         more=["at M = 35, N = 79, K = 19"])
+    case("a failed assertion in host code", "throw", (HOST, "    if (M == 35) throw 5;\n" + HOST))
+    case("an early end", "", ("#include <mma.h>", "#include <stdlib.h>\n#include <mma.h>"),
+         (HOST, "    exit(0);\n" + HOST))
+    case("a call that failed", "", ("<<<blocks, THREADS,", "<<<blocks, 2048,"), more=["cudaErrorInvalidValue"])
+    case("a barrier that not all threads of the block reach",
+         "__syncthreads(); // odd",
+         ("        __syncthreads();\n",
+          "        if (threadIdx.x % 2)\n            __syncthreads(); // odd\n        else\n"
+          "            __syncthreads(); // even\n"),
+         more=["divergent barrier", r"\d+ \| __syncthreads\(\); // even"])
+    case("too much output",
+         "", ("#include <mma.h>", "#include <stdio.h>\n#include <mma.h>"),
+         (KERNEL, KERNEL + '    for (;;)\n        printf("hello\\n");\n'),
+         more=["more than 64 MB", "It printed:\nhello\n"])
+    case("wrong values", "", ("= wmma::__float_to_tf32(b[j].x[e])", "= b[j].x[e]"), more=["rounded to TF32"])
+
+
+def test_compare():
+    """Right kernels that differ from the step."""
+    run(START, "06", "--to", FOLDER)
+    expect(0, [
+        "right",
+        r"Your kernel moves 376,832 bytes to shared memory through registers, and none by asynchronous copies; "
+        r"06_wmma_db moves 131,072 .*: is the copy asynchronous", "the same as 05_wmma in everything: as if nothing",
+        r"groups in flight in a multiply +0 +1 +0\n"
+    ], CHECK, "06", "06_wmma_db.cu")
+    for name, says in [("variants/06_one_buffer", "nothing overlaps"),
+                       ("variants/06_waits_at_once", "nothing overlaps"),
+                       ("variants/06_no_pad", "Bank conflicts: .*Padding"),
+                       ("variants/06_bk_8", "Blocks meet at .* barriers"),
+                       ("variants/06_copy_4", "copies 4 bytes at once on average, 06_wmma_db 16"),
+                       ("../tests/diffs/solutions/06_three_slabs",
+                        "More groups of copies are in flight while your kernel computes: 2, 06_wmma_db 1")]:
+        patched(os.path.join(SOURCE, "tests/diffs", name + ".diff"), "x.cu")
+        expect(0, ["right", says], CHECK, "06", "x.cu")
+    run(START, "05", "--to", FOLDER)
+    expect(1, ["wrong values", "integers only once they are rounded to TF32"], CHECK, "05", "05_wmma.cu")
+    run(START, "08", "--to", FOLDER)
+    expect(0, ["as the baseline in everything: as if nothing", "237 bytes .* is the copy asynchronous"], CHECK, "08",
+           "08_reduction_async.cu")
+    # Only the path for rows that start anywhere still is the old one.
+    old = read("steps/05_wmma/kernel.cu")
+    line = next(l for l in old.splitlines() if "tile[r * pitch + c] = in ?" in l)
+    copy = re.search(r" *__pipeline_memcpy_async\(&tile\[r \* pitch \+ c\], in \?.*?;",
+                     read("steps/06_wmma_db/kernel.cu"), re.S)[0]
+    expect(0, r"At M = 33, N = 40, K = 129, rows padded by 1: .*is the copy asynchronous", CHECK, "06",
+           edited("x.cu", (copy, line)))
+
+
+def test_solutions():
+    """Every solution of an exercise is a right kernel of its step, and not the step itself."""
+    for diff in sorted(glob.glob(os.path.join(SOURCE, "tests/diffs/solutions/*.diff"))):
+        step = patched(diff, "x.cu")["Step"]
+        said = expect(0, ["x.cu: right"], CHECK, step, "x.cu")
+        if f"counts the same as {step} in everything" in said:
+            bad.append(f"{diff}: nothing differs")
+
+
+def test_repeat():
+    """What is named is repeated by the command that is named."""
+    for diff in ("06_never_flips", "06_misaligned_copy", "08_tail_dropped", "09_no_wait"):
+        header = patched(os.path.join(SOURCE, "tests/diffs/traps", diff + ".diff"), "x y.cu")
+        first = expect(1, ["Repeat just this: "], CHECK, header["Step"], "x y.cu")
+        command = re.search("Repeat just this: (.*)", first)[1]
+        print(f"$ {command}")
+        again = subprocess.run(["sh", "-c", command], cwd=FOLDER, capture_output=True, text=True)
+        print(again.stdout)
+        if again.returncode != 1 or again.stdout.splitlines()[0] != first.splitlines()[0] or \
+                re.search("This was at (.*)", again.stdout)[1] != re.search("This was at (.*)", first)[1]:
+            bad.append(f"{command}: not the same failure")
+
+
+def newest(*roots):
+    """All files and folders, with what changes when they are written."""
+    seen = {}
+    for root in roots:
+        for folder, folders, names in os.walk(root):
+            for name in folders + names:
+                path = os.path.join(folder, name)
+                if not path.startswith((TEMPORARY, os.path.join(BUILD, "Testing"))):
+                    seen[path] = os.lstat(path).st_mtime_ns
+    return seen
+
+
+def test_traces():
+    """Nothing is written but in the temporary folder, which is emptied, whatever the end; a read-only folder will do."""
+    edited("in/x.cu")
+    edited("in/loop.cu", (KERNEL, KERNEL + "    for (volatile int i = 0; i >= 0; i = 1);\n"))
+    edited("in/crash.cu", (HOST, "    *(volatile int *)nullptr = 1;\n" + HOST))
+    os.chmod(os.path.join(FOLDER, "in"), 0o555)
+    roots = [
+        FOLDER,
+        os.path.join(SOURCE, "common"),
+        os.path.join(SOURCE, "steps"),
+        os.path.join(SOURCE, "docs"),
+        os.path.join(BUILD, "generated"),
+        os.path.join(BUILD, "CMakeFiles"),
+        os.path.join(BUILD, "cpu")
+    ]
+    before = newest(*roots)
+    expect(0, "right", CHECK, "06", "in/x.cu")
+    expect(1, "a null pointer in host code", CHECK, "06", "in/crash.cu")
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for seconds in (0.2, 0.6, 2.5):
+            process = subprocess.Popen([CHECK, "06", "in/loop.cu", "--timeout", "60"],
+                                       cwd=FOLDER,
+                                       stdout=subprocess.DEVNULL,
+                                       env=dict(os.environ, TMPDIR=TEMPORARY))
+            time.sleep(seconds)
+            process.send_signal(number)
+            process.wait(30)
+            # Before Python is ready, an interrupt ends it in a way of its own.
+            early = seconds == 0.2 and process.returncode != 0
+            if not early and process.returncode not in (128 + number, -number) or os.listdir(TEMPORARY):
+                bad.append(
+                    f"signal {number} after {seconds} s: status {process.returncode}, left {os.listdir(TEMPORARY)}")
+    for name in glob.glob("/proc/[0-9]*/cmdline"):
+        try:
+            with open(name, "rb") as file:
+                if TEMPORARY.encode() in file.read():
+                    bad.append(f"{name} still runs")
+        except OSError:
+            pass  # it has ended
+    after = newest(*roots)
+    bad.extend(f"{path} was written"
+               for path in sorted(set(before) ^ set(after) | {p
+                                                              for p in before
+                                                              if before[p] != after.get(p)}))
+    os.chmod(os.path.join(FOLDER, "in"), 0o755)
+
+
+def test_grade():
+    """One command for a folder: a row for each file, whatever becomes of the others."""
+    edited("all/ann/kernel.cu")
+    write("all/bob/kernel.cu", "")
+    patched(os.path.join(SOURCE, "tests/diffs/traps/06_no_wait.diff"), "all/cem/kernel.cu")
+    edited("all/dan.cu", (KERNEL, KERNEL + "    for (volatile int i = 0; i >= 0; i = 1);\n"))
+    write("all/eve, 2nd try.cu", "int x\n")
+    os.symlink("nowhere", os.path.join(FOLDER, "all/fay.cu"))
+    run(START, "06", "--to", os.path.join(FOLDER, "all/gus"))
+    write("all/notes.txt", "not a kernel")
+    said = expect(1, ["^all/ann/kernel.cu: right\n", "2 right, 4 wrong, 1 not checked"], CHECK, "06", "all",
+                  "--csv", "grades.csv", "--timeout", "2")
+    with open(os.path.join(FOLDER, "grades.csv"), newline="", encoding="utf-8") as file:
+        rows = {row["file"]: row for row in csv.DictReader(file)}
+    wanted = {
+        "all/ann/kernel.cu": ("right", "yes", "yes", ""),
+        "all/bob/kernel.cu": ("wrong", "no", "no", "no entry symbol"),
+        "all/cem/kernel.cu": ("wrong", "yes", "no", "a missing or misplaced wait or barrier"),
+        "all/dan.cu": ("wrong", "yes", "no", "an endless loop"),
+        "all/eve, 2nd try.cu": ("wrong", "no", "no", "compiler errors"),
+        "all/fay.cu": ("not checked", "no", "no", "not checked"),
+        "all/gus/06_wmma_db.cu": ("right", "yes", "yes", "")
+    }
+    for name, cells in wanted.items():
+        got = tuple(rows.get(name, {}).get(c) for c in ("verdict", "compiled", "verified", "failure"))
+        if got != cells:
+            bad.append(f"{name}: {got}, wanted {cells}")
+    if set(rows) != set(wanted):
+        bad.append(f"rows for {sorted(rows)}")
+    cem = rows["all/cem/kernel.cu"]
+    if str(line_of("all/cem/kernel.cu", "wmma::load_matrix_sync(a")) not in cem["lines"].split() or cem["size"] != "M = 35, N = 79, K = 19" \
+            or "schedule" not in cem["repeat"] or "race in smem" not in cem["what"]:
+        bad.append(f"cem: {cem}")
+    if rows["all/gus/06_wmma_db.cu"]["groups in flight in a multiply"] != "0" or "asynchronous" not in rows[
+            "all/gus/06_wmma_db.cu"]["remarks"]:
+        bad.append(f"gus: {rows['all/gus/06_wmma_db.cu']}")
+    done = run(CHECK, "06", "all/ann", "--csv", "-")
+    if done.returncode != 0 or len(list(csv.DictReader(io.StringIO(
+            done.stdout)))) != 1 or "1 right" not in done.stderr:
+        bad.append(f"--csv -: {done}")
+
+
+def test_start():
+    for step in sorted(os.listdir(os.path.join(SOURCE, "steps"))):
+        if not os.path.isdir(os.path.join(SOURCE, "steps", step)):
+            continue
+        if step.startswith("01"):
+            expect(2, "STEP 01_naive: not allowed; it builds on no other", START, step, "--to", "to")
+            continue
+        said = expect(0, [f"^to/{step}.cu: ", f"check'? {step} to/{step}.cu"], START, step[:2], "--to", "to")
+        base = re.search(r": (steps/\S+), to be", said)[1]
+        with open(os.path.join(FOLDER, "to", f"{step}.cu"), encoding="utf-8") as file:
+            task, _, rest = file.read().partition("\n\n")
+        if rest != read(base):
+            bad.append(f"{step}: not the base's kernel below the task")
+        lines = task.splitlines()
+        if not 3 <= len(lines) <= 8 or any(not l.startswith("// ") or re.search(r"[`*]|\]\(", l) for l in lines) or \
+                any(len(l) > 100 for l in lines[:-1]) or f"into {step}" not in " ".join(l[3:] for l in lines):
+            bad.append(f"{step}: the task: {task}")
+    write("to/07_fp32_db.cu", "mine\n")
+    expect(2, "to/07_fp32_db.cu: is there already, and was left alone", START, "07", "--to", "to")
+    with open(os.path.join(FOLDER, "to/07_fp32_db.cu"), encoding="utf-8") as file:
+        if file.read() != "mine\n":
+            bad.append("a student's file was overwritten")
+    expect(2, "name a folder that can be written", START, "06", "--to", "to/07_fp32_db.cu/below")
+    expect(2, "STEP none: no such step", START, "none")
+    expect(0, "exit status: 0 the file is there", START, "--help")
+    if "/mine/" not in read(".gitignore").splitlines():
+        bad.append("git does not ignore mine/")
+
+
+def test_mine():
+    """CTest takes what stands in the folder when it runs."""
+    write("tests/CTestTestfile.cmake", f'include("{BUILD}/tests/mine.cmake")\n')
+    mine, tests = os.path.join(FOLDER, "mine"), os.path.join(FOLDER, "tests")
+    expect(0, "No tests were found", "ctest", "--test-dir", tests, env={"OVERLAP_MINE": mine})
+    edited("mine/06_wmma_db.cu")
+    edited("mine/8 wrong.cu", ("i * THREADS", "i"), step="08_reduction_async")
+    write("mine/what.cu", "")
+    expect(8, [
+        r"mine\.06_wmma_db \.+ +Passed", r"mine\.8 wrong \.+\*+Failed", r"mine\.what \.+\*+Failed",
+        "8 wrong.cu: (wrong|a)", "STEP what: no such step", r"mine += .*\(3 tests\)"
+    ],
+           "ctest",
+           "--test-dir",
+           tests,
+           "--output-on-failure",
+           "-L",
+           "mine",
+           env={"OVERLAP_MINE": mine})
+
+
+def test_gpu():
+    """Without a GPU, why it cannot be run; and what is made of a GPU program's rows, which are made up here."""
+    right = os.path.join(SOURCE, "steps/06_wmma_db/kernel.cu")
+    done = run(CHECK, "06", right, "--gpu")
+    print(done.stdout, done.stderr)
+    if done.returncode == 2:
+        if not re.search(
+                "--gpu: (there is no GPU program of 06_wmma_db: built without CUDA|it compiles, but cannot be run here: no GPU)",
+                done.stderr) or "right" not in done.stdout:
+            bad.append("does not say why it cannot be run on a GPU")
+        if run(CHECK, "06", right, "--gpu", "--csv", "-").returncode != 2:
+            bad.append("--csv: right, though it was not run on a GPU")
+    elif done.returncode != 0 or not re.search(r"\nbook +TFLOP/s +\d", done.stdout):
+        bad.append("not timed on the GPU")
+    expect(1, "x.cu: a copy that is never waited for", CHECK, "06",
+           edited("x.cu", ("__pipeline_wait_prior(0)", "__pipeline_wait_prior(1)")), "--gpu")
+
+    class Runner:
+        folder, said = FOLDER, []
+
+        def run(self, command, *_, **__):
+            if os.path.basename(command[0]) == "gpu":
+                return check.Result(*self.said.pop(0))
+            if "-o" in command:
+                write(os.path.relpath(command[command.index("-o") + 1], FOLDER), "")
+            return check.Result(0, "", "", False)
+
+    header = "step,base,device,shape,m,n,k,type,path,status,error,unit,rate,rate_low,rate_high,microseconds,samples,l2,library," \
+             "ceiling,copy,speedup,build,note\n"
+    row = "yours,06_wmma_db,Made-up GPU,{},1,1,1,tf32,,verified,1e-7,{},,\n"
+    timed = row.format("book", "TFLOP/s,80,79,81,9,5,cold,20,15,,0.8")
+    options = check.parse(["06", right, "--gpu"])
+    build = check.Build(SETTINGS)
+    build.command = lambda target, ending: (["true"], FOLDER)
+    build.steps["06_wmma_db"].update(missing="", objects={"gpu": []})
+    one = check.Check(build, Runner(), None, options, "06_wmma_db", right)
+    one.source = read("steps/06_wmma_db/kernel.cu").encode()
+
+    def verified(options):
+        return 0, header + "".join(row.format(name, "," * 10) for name in one.expand(options.split())), "", False
+
+    Runner.said = [verified("--shape test"), verified(check.GEMM_ODD), (0, header + timed, "", False)]
+    verdict = words.Verdict("right", status=words.RIGHT)
+    if one.on_gpu(verdict) is not None or not re.search(
+            r"on Made-up GPU +unit +yours +06_wmma_db +yours / step +% of library\nbook +TFLOP/s +80.0 +100.0 +0.80 +20.0",
+            "\n".join(words.tell(one, verdict))):
+        bad.append(f"the GPU's figures: {words.tell(one, verdict)}")
+    failed = "yours 33x32x32, near-integer inputs, schedule hardware: 5 of 1056 wrong; first at row 3, column 4: got 7, wanted 8, bound 0\n" \
+             "  repeat: yours --m 33 --n 32 --k 32 --seed 1\n"
+    Runner.said = [(1, header, failed, False)]
+    wrong = one.on_gpu(words.Verdict("right"))
+    said = "\n".join(words.tell(one, wrong)) if wrong else ""
+    if not re.search(
+            r"wrong values on the GPU\n(.*\n)+5 of 1056 .*row 3, column 4: got 7, wanted 8(.*\n)+.*--gpu --m 33 --n 32 --k 32",
+            said):
+        bad.append(f"a failure on the GPU: {said}")
+    Runner.said = [(77, "", "no GPU: the driver lists none; the programs under cpu/ need none\n", False)]
+    try:
+        one.on_gpu(words.Verdict("right"))
+        bad.append("skipped, and not said")
+    except check.Cannot as error:
+        if "cannot be run here: no GPU" not in str(error):
+            bad.append(str(error))
+
+
+def test_right(step):
+    """The step itself, in the time of 5 seconds on 2 cores."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    began = time.monotonic()
+    expect(0, [
+        f"kernel.cu: right\n\nRight at .* under every schedule; no race at",
+        f"counts the same as {step} in everything"
+    ], CHECK, step, os.path.join(SOURCE, "steps", step, "kernel.cu"))
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    print(f"{time.monotonic() - began:.1f} s, {cpu:.1f} s of CPU time")
+    if cpu > 20:  # twice what 5 s on 2 cores are, for a slower machine
+        bad.append(f"{cpu:.1f} s of CPU time")
+
+
+def test_traps(step):
+    """Every planted bug, handed in as a student's file."""
+    headers = {}
+    for diff in sorted(glob.glob(os.path.join(SOURCE, f"tests/diffs/traps/{step[:2]}_*.diff"))):
+        name = os.path.basename(diff)[:-5]
+        header = patched(diff, f"traps/{name}.cu")
+        large = "1048577" in header.get("Run", "")
+        if large:  # only such a size shows it, which takes too long for every file
+            expect(1, "a call that failed", CHECK, step, f"traps/{name}.cu", *header["Run"].split())
+        if large or header.get("Device") == "gpu":
+            os.unlink(os.path.join(FOLDER, f"traps/{name}.cu"))
+        else:
+            headers[f"traps/{name}.cu"] = header
+    done = run(CHECK, step, "traps", "--csv", "-")
+    print(done.stdout, done.stderr)
+    rows = {row["file"]: row for row in csv.DictReader(io.StringIO(done.stdout))}
+    if done.returncode != 1 or set(rows) != set(headers):
+        bad.append(f"exit status {done.returncode}, rows for {sorted(rows)}")
+    kinds = {
+        "no_wait": "a (copy that is never waited for|missing or misplaced wait.*)",
+        "not_committed": "a missing commit",
+        "barrier_in_branch": "a barrier that not all threads of the block reach",
+        "misaligned_copy": "a misaligned access",
+        "no_barrier_after_load": "a missing barrier",
+        "no_warp_barrier": "a missing barrier",
+        "no_fence_before_count": "a race between blocks",
+        "drops_slab": "(wrong values|a copy that is never waited for)",
+        "never_flips": ".*(missing|wrong|overwrites).*",
+        "tail_dropped": "wrong values",
+        "no_tf32_conversion": "wrong values"
+    }
+    for name, row in rows.items():
+        header, slug = headers[name], name[9:-3]
+        if row["verdict"] != "wrong" or row["compiled"] != "yes" or not row["size"] or not row["repeat"]:
+            bad.append(f"{name}: {row['verdict']} at '{row['size']}', repeat '{row['repeat']}'")
+        if slug in kinds and not re.fullmatch(kinds[slug], row["failure"]):
+            bad.append(f"{name}: {row['failure']}, wanted {kinds[slug]}")
+        if "Race" in header:  # one of the lines that race is named
+            texts = re.findall(r"\{([^}]*)\}", header["Race"])
+            with open(os.path.join(FOLDER, name), encoding="utf-8") as file:
+                lines = file.read().splitlines()
+            if not any(text in lines[int(n) - 1] for n in row["lines"].split() for text in texts):
+                bad.append(f"{name}: names the lines {row['lines']}, none of which holds one of {texts}")
+
+
+if __name__ == "__main__":
+    os.mkdir(TEMPORARY)
+    try:
+        group, _, step = GROUP.partition(".")
+        globals()[f"test_{group}"](*[step] * bool(step))
+    finally:
+        shutil.rmtree(FOLDER, ignore_errors=True)
+    for line in bad:
+        print(f"FAILED: {line}")
+    sys.exit(bool(bad))
