@@ -62,7 +62,7 @@ foreach(diff IN LISTS traps)
       if(RaceRun)
         set(run ${RaceRun})
       elseif(STEP_${Step}_TRACK STREQUAL "gemm")
-        set(run "--shape 72x48x80") # several slabs, as small as can be
+        set(run "--shape 72x48x80") # several K-tiles, as small as can be
       endif()
     endif()
     overlap_test(${test} ${label} 60 ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${device}-${name}> "-DRUN=${run}"
