@@ -18,8 +18,7 @@ enum {
     MIN_BLOCKS = 4, // minimum resident blocks per SM: up to 128 registers a thread
     PAD_A = 4       // floats after a row of A: two rows read at once lie in different banks
 };
-static_assert(LANES_M * LANES_N == 32 && LANES_M % 2 == 0 && TN % 4 == 0,
-              "32 lanes, in pairs of rows");
+static_assert(LANES_M * LANES_N == 32 && LANES_M % 2 == 0 && TN % 4 == 0, "lanes in pairs of rows");
 static_assert(BK % 4 == 0 && BN % 4 == 0 && PAD_A % 4 == 0, "rows of whole 16-byte vectors");
 static_assert(THREADS % BK == 0 && THREADS % BN == 0, "threads load whole rows of a tile");
 static_assert(BM % (THREADS * 4 / BK) == 0 && BK % (THREADS * 4 / BN) == 0, "and all of them");

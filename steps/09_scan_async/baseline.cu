@@ -71,7 +71,7 @@ static __device__ uint32_t scan_row(uint4 *v, uint32_t before) {
     return before + __shfl_sync(0xffffffffu, upto, 31);
 }
 
-// Scans the head or the tail: the fewer than 32 elements beside the vectors. `sum`: of all before.
+// Scans the head or the tail, fewer than 32 elements, by one warp. `sum`: of all elements before.
 static __device__ uint32_t scan_few(uint32_t *y, const uint32_t *x, size_t count, uint32_t sum) {
     const size_t lane = threadIdx.x % 32;
     sum += warp_scan(lane < count ? x[lane] : 0);
