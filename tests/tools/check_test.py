@@ -99,7 +99,7 @@ def patched(diff, name):
 
 
 HOST = "    unsigned blocks = "  # where a step's host code computes
-KERNEL = "    FragC acc[TM][TN];\n"  # where its kernel begins
+KERNEL = "    FragC acc[FRAGS_M][FRAGS_N];\n"  # where its kernel begins
 
 
 def test_usage():
@@ -137,7 +137,7 @@ def test_usage():
 
 def test_first():
     """One answer of each kind, so that something is tested where the others are not run."""
-    expect(1, ["x.cu: compiler errors", r"x.cu:\d+:\d+: error: .*load_slap"], CHECK, "06",
+    expect(1, ["x.cu: compiler errors", r"x.cu:\d+:\d+: error: .*load_stge"], CHECK, "06",
            edited("x.cu", ("static __device__ void load_stage(", "static __device__ void load_stge(")))
     loop = edited("x.cu", (KERNEL, KERNEL + "    for (volatile int i = 0; i >= 0; i = 1); // for ever\n"))
     expect(1, ["x.cu: an endless loop\n", f"x.cu:{line_of(loop, 'for ever')}: ", "Repeat just this: "], CHECK, "06", loop,
