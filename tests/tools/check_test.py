@@ -157,7 +157,7 @@ def test_compile():
         "empty.cu: no entry symbol",
         r"empty.cu is empty: it must define gemm\(\) with the parameters that common/track/gemm/gemm.h"
     ], CHECK, "06", write("empty.cu", ""))
-    expect(1, r"x.cu does not define gemm\(\)", CHECK, "06", edited("x.cu", step="09_scan_async"))
+    expect(1, r"x.cu does not define gemm\(\)", CHECK, "06", edited("x.cu", ('"scan.h"', f'"{SOURCE}/common/track/scan/scan.h"'), step="09_scan_async"))
     expect(1, r"x.cu does not define scan_workspace\(\) with the parameters that common/track/scan/scan.h declares", CHECK, "9",
            edited("x.cu", ("scan_workspace(", "scan_space("), step="09_scan_async"))
     expect(1, r"x.cu does not define gemm\(\) with the parameters", CHECK, "06",
@@ -231,7 +231,7 @@ def test_compare():
                        ("variants/06_no_pad", "Bank conflicts: .*Padding"),
                        ("variants/06_bk_8", "Blocks meet at .* barriers"),
                        ("variants/06_copy_4", "copies 4 bytes at once on average, 06_wmma_db 16"),
-                       ("../tests/diffs/solutions/06_three_stages",
+                       ("solutions/06_three_stages",
                         "More groups of copies are in flight while your kernel computes: 2, 06_wmma_db 1")]:
         patched(os.path.join(SOURCE, "tests/diffs", name + ".diff"), "x.cu")
         expect(0, ["right", says], CHECK, "06", "x.cu")
