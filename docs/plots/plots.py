@@ -10,27 +10,21 @@ import csv
 import os
 import statistics
 import subprocess
+import sys
 
+sys.dont_write_bytecode = True
 PLOTS = os.path.dirname(os.path.abspath(__file__))
-DOCS = os.path.dirname(PLOTS)
-
-
-def read(path):
-    """The facts of a result file, and its rows."""
-    with open(path, encoding="utf-8", newline="") as file:
-        lines = file.read().splitlines()
-    facts = dict(l[1:].strip().split(": ", 1) for l in lines if l.startswith("#") and ": " in l)
-    return facts, list(csv.DictReader(l for l in lines if not l.startswith("#")))
+sys.path.insert(0, os.path.dirname(PLOTS))
+from course import ROOT, read_csv, step, steps
 
 
 class Results:
     def __init__(self, gpu):
-        path = f"{DOCS}/results/{gpu}-"
-        self.facts, self.ladder = read(path + "ladder.csv")
-        self.variants = read(path + "variants.csv")[1]
-        self.profile = read(path + "profile.csv")[1]
-        self.timeline = read(path + "timeline.csv")[1]
-        self.predictions = read(f"{DOCS}/predictions.csv")[1]
+        self.ladder, self.variants, self.profile, self.timeline = (
+            read_csv(f"docs/results/{gpu}-{part}.csv")[1] for part in ("ladder", "variants", "profile", "timeline"))
+        comments = read_csv(f"docs/results/{gpu}-ladder.csv")[0]
+        self.facts = dict(c[1:].strip().split(": ", 1) for c in comments if ": " in c)
+        self.predictions = read_csv("docs/predictions.csv")[1]
 
     def row(self, name, shape):
         for row in self.ladder + self.variants:
@@ -195,7 +189,7 @@ def main():
                         f"{PLOTS}/{plot.__name__}.gp"], check=True)
         print(f"docs/plots/{out}.svg")
     for made in (overlap, gains, phases):
-        with open(f"{DOCS}/results/{args.gpu}-{made.__name__}.csv", "w", encoding="utf-8", newline="") as file:
+        with open(f"{ROOT}/docs/results/{args.gpu}-{made.__name__}.csv", "w", encoding="utf-8", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows(made(results))
 
 
