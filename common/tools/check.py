@@ -125,18 +125,13 @@ class Runner:
 
 # ---- the build ----
 
-LISTS = ("flavours", "flags", "symbols", "cpu", "cpu-checked", "gpu")  # texts of the settings that are lists
-
-
 class Build:
     """What CMake wrote down, and the commands by which it compiles."""
 
     def __init__(self, path):
-        def lists(pairs):
-            return {k: v.split(";") * bool(v) if k in LISTS else v for k, v in pairs}
-
         with open(path, encoding="utf-8") as file:
-            vars(self).update(json.load(file, object_pairs_hook=lists))
+            vars(self).update(json.load(file))
+        self.known_shapes = vars(self).pop("shapes")
         self.checked = "cpu-checked" in self.flavours
         self.commands = None
 
@@ -149,7 +144,7 @@ class Build:
 
     def command(self, target, ending):
         """The words that compile the file that ends with `ending` for `target`, but for the names of files."""
-        path = os.path.join(self.folder, "compile_commands.json")
+        path = os.path.join(self.build, "compile_commands.json")
         if self.commands is None:
             try:
                 with open(path, encoding="utf-8") as file:
@@ -170,14 +165,9 @@ class Build:
         return kept, entry["directory"]
 
     def shapes(self, kind):
-        """The lines of common/run/shapes.txt for products or for vectors: (name, size, sets), in order."""
-        shapes = []
-        with open(os.path.join(self.source, "common", "run", "shapes.txt"), encoding="utf-8") as file:
-            for line in file:
-                columns = line.split()
-                if len(columns) >= 5 and columns[2].isdigit() and (columns[1] == "-") == (kind == "vector"):
-                    shapes.append((columns[0], [int(c) for c in columns[1:4] if c != "-"], columns[4].split(",")))
-        return shapes
+        """The sizes of the course for products or for vectors: (name, size, sets), in order."""
+        return [(s["name"], [s[x] for x in "mnk" if s[x] is not None], s["sets"]) for s in self.known_shapes
+                if (s["m"] is None) == (kind == "vector")]
 
 
 def shortened(text, most=SHOWN_MAX):
@@ -249,7 +239,7 @@ class Check:
             return verdict, said
         for path in objects:
             if not os.path.exists(path):
-                raise Cannot(f"{path}: not built; build first: cmake --build {shlex.quote(self.build.folder)}")
+                raise Cannot(f"{path}: not built; build first: cmake --build {shlex.quote(self.build.build)}")
         done = self.runner.run([self.build.cxx, *shlex.split(self.build.link_flags), self.file(f"{flavour}.o"), *objects,
                                 *self.build.libraries[flavour], "-o", self.file(flavour)], 300)
         told = self.clean(done.err)
@@ -388,7 +378,7 @@ class Check:
 
     def compare(self, verdict):
         """Counters beside those of the step and its base, and remarks on what differs."""
-        step = os.path.join(self.build.folder, "cpu-checked", self.name)
+        step = os.path.join(self.build.build, "cpu-checked", self.name)
         based = ["--base"] if self.base_name else []
         asked = [(options.split(), self.pool.submit(self.count, self.file("cpu-checked"), options.split()),
                   self.pool.submit(self.count, step, options.split() + based)) for options in COUNTED[self.kind]]
