@@ -223,33 +223,33 @@ def constants(path):
     return values
 
 
-SLAB = "(BM * (BK + PAD_A) + BK * (BN + PAD_B)) * 4"
+STAGE = "(BM * (BK + PAD_A) + BK * (BN + PAD_B)) * 4"
 BUDGET = {
     "gemm": [
         ("block tile, BM x BN", "f'{BM} x {BN}'"),
-        ("slab depth, BK", "BK"),
+        ("K-tile depth, BK", "BK"),
         ("threads a block", "THREADS"),
         ("accumulators a thread, in registers", "BM * BN // THREADS"),
-        ("bytes of A and B that a slab fetches", "(BM + BN) * BK * 4"),
+        ("bytes of A and B in a K-tile", "(BM + BN) * BK * 4"),
         ("multiply-adds per float fetched", "f'{BM * BN / (BM + BN):.1f}'"),
-        ("bytes of shared memory a block, slabs", f"STAGES * {SLAB}"),
-        ("bytes of shared memory a block, patches", "WARPS_M * WARPS_N * F * F * 4"),
-        ("blocks an SM, as asked of the compiler", "BLOCKS"),
-        ("registers a thread that leaves, of 65536", "min(255, 65536 // (BLOCKS * THREADS) // 8 * 8)"),
-        ("warps an SM, of 64", "BLOCKS * THREADS // 32"),
-        ("bytes in flight an SM during the multiply", "BLOCKS * (STAGES - 1) * (BM + BN) * BK * 4"),
+        ("bytes of shared memory a block, stages", f"STAGES * {STAGE}"),
+        ("bytes of shared memory a block, staging buffers", "WARPS_M * WARPS_N * WMMA_M * WMMA_N * 4"),
+        ("minimum resident blocks per SM", "MIN_BLOCKS"),
+        ("registers a thread may then use", "min(255, 65536 // (MIN_BLOCKS * THREADS) // 8 * 8)"),
+        ("warps an SM, of 64", "MIN_BLOCKS * THREADS // 32"),
+        ("bytes in flight an SM during the multiply", "MIN_BLOCKS * (STAGES - 1) * (BM + BN) * BK * 4"),
     ],
     "reduce": [
         ("threads a block", "THREADS"),
         ("blocks an SM", "BLOCKS_PER_SM"),
-        ("16-byte pieces a thread has on their way", "LOADS * (STAGES or 1)"),
+        ("16-byte vectors a thread has in flight", "LOADS * (STAGES or 1)"),
         ("bytes in flight an SM, at most", "BLOCKS_PER_SM * TILE * 16 * (STAGES or 1)"),
         ("bytes of shared memory a block, stages", "STAGES * TILE * 16"),
     ],
     "scan": [
         ("threads a block", "THREADS"),
         ("blocks an SM", "BLOCKS_PER_SM"),
-        ("rows of 16-byte pieces a warp has on their way", "ROWS"),
+        ("rows of 16-byte vectors a warp has in flight", "ROWS"),
         ("of these, in shared memory", "SHARED_ROWS"),
         ("bytes in flight an SM, at most", "BLOCKS_PER_SM * TILE * 16"),
         ("bytes of shared memory a block", "BYTES"),

@@ -270,7 +270,7 @@ class Check:
         if self.sizes():
             return [(flavour, self.sizes() + others) for flavour in reversed(self.build.flavours)]
         jobs = [("cpu-checked", options) for options in CHECKED[self.kind] if self.build.checked]
-        for word, most in (("test", 3e6), ("slabs", 9e5)):  # larger ones take too long
+        for word, most in (("test", 3e6), ("k-tiles", 9e5)):  # larger ones take too long
             names = [n for n, size, sets in self.known if word in sets and max(size) <= 2000 and math.prod(size) < most]
             if names:
                 jobs.append(("cpu", "--shape " + ",".join(names if word == "test" else names[1::2])))

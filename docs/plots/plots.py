@@ -126,14 +126,14 @@ PHASES = (("05_wmma", ("load", "wait", "multiply", "wait")), ("06_wmma_db", ("wa
 
 
 def timeline(r):
-    """Eight trips in the middle of the run: where each phase begins and ends, in clocks."""
+    """Eight iterations in the middle of the run: where each phase begins and ends, in clocks."""
     first, count = 120, 8
     for step, names in PHASES:
-        trips = [t for t in r.timeline if t["step"] == step]
-        zero = int(trips[first]["clock_0"])
+        iterations = [t for t in r.timeline if t["step"] == step]
+        zero = int(iterations[first]["clock_0"])
         for kind in ("load", "wait", "multiply"):
             bars = []
-            for t, after in zip(trips[first:first + count], trips[first + 1:]):
+            for t, after in zip(iterations[first:first + count], iterations[first + 1:]):
                 clocks = [int(t[f"clock_{i}"]) - zero for i in range(4)] + [int(after["clock_0"]) - zero]
                 bars += [[clocks[i], clocks[i + 1]] for i, phase in enumerate(names) if phase == kind]
             yield f"timeline-{step[:2]}-{kind}", bars
@@ -150,10 +150,10 @@ def overlap(r):
             yield step, shape, f"{load:.0f}", f"{multiply:.0f}", f"{both:.0f}", f"{100 * hidden:.0f}"
 
 
-CONDITIONS = (("05_wmma", "06_wmma_db", (("bk_8", "slabs of 8"), ("bk_32", "slabs of 32"), ("pad_a", "rows of A padded"),
-                                         ("no_pad", "rows of B not padded"),
+CONDITIONS = (("05_wmma", "06_wmma_db", (("bk_8", "K-tiles of depth 8"), ("bk_32", "K-tiles of depth 32"),
+                                         ("pad_a", "rows of A padded"), ("no_pad", "rows of B not padded"),
                                          ("best_tile", "the tile that suits 05 best"))),
-              ("04_regblock", "07_fp32_db", (("bk_8", "slabs of 8"), ("blocks_3", "168 registers, 3 blocks"),
+              ("04_regblock", "07_fp32_db", (("bk_8", "K-tiles of depth 8"), ("blocks_3", "168 registers, 3 blocks"),
                                              ("tile_64x64", "tile 64 x 64"), ("tile_128x128", "tile 128 x 128"))))
 
 
@@ -168,16 +168,16 @@ def gains(r):
 
 
 def phases(r):
-    """The median clocks of each phase of a trip."""
-    yield "kernel", "trips", "load or issue, clocks", "wait, clocks", "multiply, clocks", "trip, clocks"
+    """The median clocks of each phase of an iteration."""
+    yield "kernel", "iterations", "load or issue, clocks", "wait, clocks", "multiply, clocks", "iteration, clocks"
     for step, names in PHASES:
-        trips = [[int(t[f"clock_{i}"]) for i in range(4)] for t in r.timeline if t["step"] == step]
+        iterations = [[int(t[f"clock_{i}"]) for i in range(4)] for t in r.timeline if t["step"] == step]
         medians = []
         for phase in ("load", "wait", "multiply", ""):
             sums = [sum(b - a for a, b, name in zip(t, t[1:] + after[:1], names) if name == phase or not phase)
-                    for t, after in zip(trips, trips[1:])]
+                    for t, after in zip(iterations, iterations[1:])]
             medians.append(f"{statistics.median(sums):.0f}")
-        yield [step, len(trips)] + medians
+        yield [step, len(iterations)] + medians
 
 
 def main():

@@ -141,10 +141,10 @@ def timeline(build, prefix, facts):
         if done.returncode != 0:
             continue
         with open(stamps, encoding="utf-8") as file:
-            trips = [[int(x) for x in line.split(",")] for line in file]
+            iterations = [[int(x) for x in line.split(",")] for line in file]
         os.remove(stamps)
-        for trip, *clocks in trips:
-            rows.append(dict(step=step, trip=trip, **{f"clock_{i}": c - trips[0][1] for i, c in enumerate(clocks)}))
+        for i, *clocks in iterations:
+            rows.append(dict(step=step, iteration=i, **{f"clock_{n}": c - iterations[0][1] for n, c in enumerate(clocks)}))
     write(f"{prefix}-timeline.csv", facts, rows)
 
 

@@ -11,7 +11,7 @@ set(TRACK_gemm_COUNTED "--shape 160x96x80" "--shape 33x40x129 --pad 1") # counte
 set(edges 0x5x7,64x48x0,1x1x1,2x4x3,3x3x161,17x19x17,33x32x32,128x64x16,35x79x19,33x17x48,130x66x33)
 set(odd 2x4x3,33x32x32,35x79x19,1x105x107,160x96x224,130x66x81)
 set(TRACK_gemm_TEST "edges --shape ${edges}" "odd --shape 2x4x3,35x79x19,130x66x33 --pad 1") # of a step, and of a solution
-set(TRACK_gemm_TEST_THOROUGH "test --shape test" "slabs --shape slabs" "pad1 --shape ${odd} --pad 1"
+set(TRACK_gemm_TEST_THOROUGH "test --shape test" "k-tiles --shape k-tiles" "pad1 --shape ${odd} --pad 1"
     "pad2 --shape ${odd} --pad 2" "pad4 --shape ${odd} --pad 4")
 set(TRACK_gemm_TEST_GPU "limits --shape gpu --repeats 3" "index --shape index --repeats 3")
 set(TRACK_gemm_TEST_CHECKED "tiles --shape 35x79x19,72x48x80")  # of the checked flavour
