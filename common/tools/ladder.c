@@ -77,9 +77,9 @@ static void print_help(const char *program) {
 }
 
 static void print_list(void) {
-    printf("# step               base         track    type\n");
+    printf("# step               base         track    types\n");
     for (const struct step *s = steps; s->name != NULL; ++s)
-        printf("%-20s %-12s %-8s %-5s%s%s\n", s->name, s->base, s->track, s->type,
+        printf("%-20s %-12s %-8s %-13s%s%s\n", s->name, s->base, s->track, s->types,
                s->missing != NULL ? "  no GPU program: " : "",
                s->missing != NULL ? s->missing : "");
     printf("\n");

@@ -1,0 +1,4 @@
+# The track scan, see gemm/track.cmake for the words.
+set(TRACK_scan_SYMBOLS scan scan_workspace) # scan.h
+set(TRACK_scan_SOURCES ../vector_problem.c)
+include(${CMAKE_CURRENT_LIST_DIR}/../vector.cmake)
