@@ -156,7 +156,7 @@ class Build:
 
     def sizes(self, track):
         """The course's sizes for a track: (name, numbers, sets), in order."""
-        names = "mnk" if self.tracks[track]["kind"] == "gemm" else "n"
+        names = "mnk" if self.tracks[track]["kind"] == ["gemm"] else "n"
         return [(shape["name"], [shape[x] for x in names], shape["sets"]) for shape in self.shapes
                 if (shape["m"] is None) == (names == "n")]
 
@@ -275,12 +275,12 @@ class Check:
         """Options that ask for other sizes than the step's."""
         asked = self.options_of("shape", "m", "n", "k", "pad", "offset")
         if asked and not self.options_of("shape", "m", "n", "k"):
-            asked["--shape"] = ",".join(self.track["check_odd"])
+            asked["--shape"] = self.track["check_odd"][0]
         return asked
 
     def shifted(self):
         """Options for rows, or first elements, that start anywhere."""
-        return [["--shape", ",".join(self.track["check_odd"]), *shift.split()] for shift in self.track["test_shifts"]]
+        return [["--shape", self.track["check_odd"][0], *shift.split()] for shift in self.track["test_shifts"]]
 
     def jobs(self):
         """(flavour, options) in the order in which a failure is told."""
@@ -326,11 +326,11 @@ class Check:
         # Those of the first run that failed: other sizes may fail in more ways.
         faults = [{key: self.clean(text) for key, text in fault.items()} for fault in found["faults"]]
         faults = [f for f in faults if all(f[key] == faults[0][key] for key in ("shape", "inputs", "schedule"))]
-        device = [f for f in faults if not f["id"].startswith("judge.")]
+        device = [f for f in faults if not f["id"].startswith(("judge.", "device."))]
         if device:
             verdict = words.tell_faults(device, self.path, self.text_of, self.options.timeout)
         elif faults:
-            verdict = words.tell_wrong(faults[0], self.track["kind"], self.step["symbols"][0])
+            verdict = words.tell_wrong(faults[0], self.track["kind"][0], self.step["symbols"][0])
         else:
             verdict = words.tell_end(done.status, done.late, lines)
         # Where: as the program said, or else the first size of which it said nothing.

@@ -16,26 +16,31 @@ JUDGE = {"gemm": "docs/verification.md#how-a-product-is-judged",
          "vector": "docs/verification.md#how-a-sum-and-a-scan-are-judged"}
 STEP = "{step}"  # the step's own page, where it explains its code
 
-# Faults by id, or by how an id begins: what they are called, and the page that explains them. A run may have several: the
-# first of this list is the cause of others.
+# Faults by id, or by the first word of an id: what they are called, and the page that explains them. A run may have several:
+# the first of this list is the cause of others.
+ALIGNED, LOOP = ("a misaligned access", STEP), ("an endless loop", BESIDES)
+WAIT, BARRIER = ("a missing or misplaced wait", STEP), ("a missing barrier after a wait", STEP)
 FAULTS = {
     "barrier.divergent": ("a barrier that not all threads of the block reach", BARRIERS),
     "deadlock": ("threads that wait for each other for ever", BARRIERS),
     "copy.never_committed": ("a missing commit", STEP),
     "copy.never_waited_for": ("a copy that is never waited for", STEP),
-    "timeout": ("an endless loop", BESIDES),
-    "stack": ("a stack overflow", BESIDES),
-    "null": ("a null pointer", BESIDES),
-    "misaligned": ("a misaligned access", STEP),
+    "crash.timeout": LOOP, "crash.cpu_time": LOOP,
+    "crash.stack_overflow": ("a stack overflow", BESIDES),
+    "bounds.null": ("a null pointer", BESIDES),
+    "crash.misaligned": ALIGNED, "copy.to_misaligned": ALIGNED, "copy.from_misaligned": ALIGNED,
+    "atomic.misaligned": ALIGNED, "wmma.misaligned": ALIGNED, "wmma.leading_dimension": ALIGNED,
+    "copy.bounds": ("a stray access", HIDES),
     "copy": ("a copy that is not allowed", STEP),
-    "division": ("a division by zero", BESIDES),
-    "abort": ("a failed assertion", BESIDES),
+    "wmma.unrounded_tf32": ("inputs that are not rounded to TF32", STEP),
+    "warp": ("a call that not all lanes of the warp make alike", BESIDES),
+    "crash.division": ("a division by zero", BESIDES), "crash.illegal": ("a division by zero", BESIDES),
+    "crash.abort": ("a failed assertion", BESIDES),
     "bounds": ("a stray access", HIDES),
-    "race.read_of_copy_in_flight": ("a missing or misplaced wait", STEP),
-    "race.write_over_copy_in_flight": ("a missing or misplaced wait", STEP),
-    "race.read_of_copy_of_another": ("a missing barrier after a wait", STEP),
+    "race.read_of_copy_in_flight": WAIT, "race.write_over_copy_in_flight": WAIT,
+    "race.read_of_copy_waited_for_elsewhere": BARRIER,
     "race.copy_over_read": ("a copy that overwrites what is still to be read", STEP),
-    "race.blocks": ("a race between blocks", PROGRAMS),
+    "race.between_blocks": ("a race between blocks", PROGRAMS),
     "race": ("a missing barrier", PROGRAMS),
     "": ("a fault", BESIDES),
 }
@@ -109,10 +114,11 @@ def broken(kind, text, page):
 
 # ---- failures ----
 
-def entry(identity):
-    """Which entry of FAULTS an id has: the longest that it begins with."""
-    words = identity.split(".")
-    return next(name for i in range(len(words), -1, -1) if (name := ".".join(words[:i])) in FAULTS)
+def entry(fault):
+    """A fault's title, page and rank."""
+    name = fault["id"].removeprefix("host.")
+    found = next(key for key in (name, name.split(".")[0], "") if key in FAULTS)
+    return *FAULTS[found], list(FAULTS.values()).index(FAULTS[found])
 
 
 def line_of(place, path):
@@ -122,34 +128,35 @@ def line_of(place, path):
 
 
 def tell_faults(faults, path, text_of, timeout):
-    """A Verdict on faults of one run, with the student's file named by its path: the one that says most, then one of each
-    other kind. text_of(line): its text."""
-    kinds, order = {}, list(FAULTS)
+    """A Verdict on the faults of one run: the one that says most, then one of each other kind. path: of the student's file;
+    text_of(line): its text."""
+    kinds = {}
     for fault in faults:
-        kinds.setdefault(order.index(entry(fault["id"])), []).append(fault)
-    shown = [kinds[rank][0] for rank in sorted(kinds)][:3]
-    first = shown[0]
-    title, page = FAULTS[entry(first["id"])]
-    if title.endswith("wait") and any(f["id"] == "race.read_of_copy_of_another" for f in faults):
-        title += " or barrier"
-    verdict = Verdict(title + " in host code" * (not first["thread"] and "host" in first["id"]), page=page)
+        kinds.setdefault(entry(fault)[2], fault)
+    shown = [kinds[rank] for rank in sorted(kinds)][:3]
+    title, page, _ = entry(shown[0])
+    titles = [FAULTS[fault["id"]] for fault in faults if fault["id"] in FAULTS]
+    title += " or barrier" * ((title, page) == WAIT and BARRIER in titles)
+    title += " in host code" * shown[0]["id"].startswith("host.")
+    verdict = Verdict(title, page=page, failure=shown[0]["text"])
     for fault in shown:
-        text = fault["text"]
-        verdict.failure = verdict.failure or text
-        numbers = [n for place in (fault["place"], fault["other"]) if (n := line_of(place, path))]
+        here, there = (f"thread {fault[t]} of block {fault[b]}" for t, b in
+                       (("thread", "block"), ("other_thread", "other_block")))
+        # What has a line of its own below is not said twice.
+        text = fault["text"].removesuffix(f" [schedule {fault['schedule']}]").removesuffix(f"; usual mend: {fault['mend']}")
+        text = text.removesuffix(f"; here {here}, there {there}")
+        numbers = [n for n in (line_of(fault["place"], path), line_of(fault["other"], path)) if n]
         verdict.lines += [n for n in numbers if n not in verdict.lines]
-        verdict.text.append(text.replace(fault["other"], f"line {numbers[-1]}") if len(numbers) == 2 else text)
+        verdict.text.append(text.replace(f" {fault['other']}", f" line {numbers[-1]}") if numbers[1:] else text)
         verdict.text += [f"  {n:>4} | {text_of(n)}" for n in dict.fromkeys(numbers)]
-        if entry(fault["id"]) == "timeout":
-            verdict.text.append(f"  It was here after {timeout:g} s (--timeout). Which loop around this line does not end? If "
-                                "each does, the size needs a larger --timeout.")
+        if entry(fault)[0] == LOOP[0]:
+            verdict.text.append(f"  It was here when its time was up (--timeout {timeout:g}). Which loop around this line does "
+                                "not end? If each does, this size needs more time.")
         if fault["other_thread"]:
-            here, there = (f"thread {fault[a]} of block {fault[b]}" for a, b in
-                           (("thread", "block"), ("other_thread", "other_block")))
             verdict.text.append(f"  Here: {here}. There: {there}.")
         if fault["mend"]:
-            barrier = FAULTS[entry(fault["id"])][0].endswith("wait") and fault["other_thread"] and here != there
-            more = ", and a barrier between that wait and here: another thread copies" * bool(barrier)
+            barrier = entry(fault)[:2] == WAIT and here != there
+            more = ", and a barrier between that wait and here: another thread copies" * barrier
             verdict.text.append(f"  Usual mend: {fault['mend']}{more}.")
     if len(faults) > len(shown):
         verdict.text.append(f"... and {len(faults) - len(shown)} more like {'it' if len(shown) == 1 else 'these'}.")
@@ -170,22 +177,23 @@ def tell_end(status, late, lines):
 
 def tell_wrong(fault, kind, symbol):
     """A Verdict on a result that the judge refuses. kind: of the sizes; symbol: the function that was called."""
-    verdict = Verdict("wrong values", page=JUDGE[kind], failure=fault["text"])
-    hint = ""
-    if fault["id"] == "judge.nan":
+    name, text, hint = fault["id"], fault["text"], ""
+    verdict = Verdict("wrong values", page=JUDGE[kind])
+    if name == "judge.nan":
         verdict.page = HIDES
         hint = ("The CPU device puts nan wherever nothing was written yet, and wherever an asynchronous copy has not landed: "
                 "your kernel read such a place.")
-    elif fault["id"] == "judge.slightly_wrong" and fault["inputs"].startswith("near-integer"):
+    elif name == "judge.slightly_wrong" and fault["inputs"].startswith("near-integer"):
         hint = ("It is only a little off, and these inputs are integers only once they are rounded to TF32: is every input "
                 "rounded (wmma::__float_to_tf32)?")
-    elif fault["id"] == "judge.bits_differ":
+    elif name == "judge.bits_differ":
         verdict.kind = "a result that depends on the schedule"
-        verdict.failure += ": the result depends on the order in which threads run, or copies land"
-    elif fault["id"] == "judge.device_error":
+        text += ": the result depends on the order in which threads run, or copies land"
+    elif name in ("judge.device_error", "device.error"):
         verdict.kind, verdict.page = "a call that failed", BESIDES
-        verdict.failure = f"the launch, or {symbol}() itself, failed: {fault['text']}"
-    verdict.text = [verdict.failure[:1].upper() + verdict.failure[1:] + ".", *filter(None, [hint])]
+        text = f"the launch, or {symbol}() itself, failed: {text}"
+    verdict.failure = text
+    verdict.text = [f"{text[:1].upper()}{text[1:]}.", *filter(None, [hint])]
     return verdict
 
 
