@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cpu_device.h"
 
@@ -18,7 +19,7 @@ static const struct {
     {"  at least", SUM(store_ideal)},
     {"asynchronous copies, sectors", SUM(copy_sectors)},
     {"  at least", SUM(copy_ideal)},
-    {"to shared memory by threads, bytes", SUM(register_bytes)},
+    {"to shared memory by threads, bytes", SUM(thread_bytes)},
     {"to shared memory by copies, bytes", SUM(copy_bytes)},
     {"shared memory, cycles", SUM(shared_cycles)},
     {"  of them bank conflicts", SUM(conflicts)},
@@ -47,8 +48,28 @@ static void summarise(const struct cpu_counters *c, char *text, size_t size) {
     snprintf(text, size,
              "%" PRIu64 " sectors, %.2f x ideal; %" PRIu64 " bytes by threads, %" PRIu64
              " by copies; %" PRIu64 " %s in flight",
-             sectors, ideal > 0 ? (double)sectors / (double)ideal : 1.0, c->register_bytes,
+             sectors, ideal > 0 ? (double)sectors / (double)ideal : 1.0, c->thread_bytes,
              c->copy_bytes, c->in_flight, c->in_flight == 1 ? "group" : "groups");
+}
+
+static void print_lines(void) {
+    const struct cpu_counter_line *lines;
+    unsigned count = cpu_counter_lines(&lines);
+    printf("%-36s %-13s %5s %12s %12s %12s  %s\n", "line", "operation", "bytes", "instructions",
+           "cost", "ideal", "text");
+    for (unsigned i = 0; i < count; ++i) {
+        const struct cpu_counter_line *l = &lines[i];
+        bool shared = strcmp(l->memory, "shared") == 0, copy = strcmp(l->operation, "copy") == 0;
+        char place[128], operation[32];
+        snprintf(place, sizeof place, l->line > 0 ? "%s:%u" : "%s", l->file, l->line);
+        snprintf(operation, sizeof operation, "%s%s%s", shared && !copy ? "shared " : "",
+                 strcmp(l->operation, "mma") == 0 ? "mma_sync" : l->operation,
+                 !copy    ? ""
+                 : shared ? ", write"
+                          : ", read");
+        printf("%-36s %-13s %5u %12" PRIu64 " %12" PRIu64 " %12" PRIu64 "  %s\n", place, operation,
+               l->bytes, l->instructions, l->cost, l->ideal, l->text);
+    }
 }
 
 const char *counters_report(const struct counted *counted, const struct report *report) {
@@ -62,7 +83,9 @@ const char *counters_report(const struct counted *counted, const struct report *
             return error;
         if (report->table != NULL)
             printf("counters: %s, %s\n", rows[i]->step, rows[i]->shape);
-        cpu_counters_get(&c[i], report->table);
+        if (report->table != NULL)
+            print_lines();
+        cpu_counters_get(&c[i]);
         summarise(&c[i], rows[i]->note, sizeof rows[i]->note);
     }
     if (report->table == NULL)

@@ -68,7 +68,7 @@ const char *device_error(cudaError_t launch) {
     cudaError_t run = cudaDeviceSynchronize();
     bool faulty = cpu_faults() > 0;
     if (faulty)
-        snprintf(text, sizeof text, "%.*s", (int)sizeof text - 1, cpu_fault_text(0));
+        snprintf(text, sizeof text, "%.*s", (int)sizeof text - 1, cpu_fault(0)->text);
     else if (launch != cudaSuccess || run != cudaSuccess)
         snprintf(text, sizeof text, "%s", cuda_explain(launch != cudaSuccess ? launch : run));
     cpu_faults_clear();

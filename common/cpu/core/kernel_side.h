@@ -8,7 +8,7 @@
 #pragma once
 #include <cstdint>
 #include <type_traits>
-#include "include/cuda_runtime_api.h"
+#include "../include/cuda_runtime_api.h"
 
 namespace cpu {
 constexpr unsigned warp_size = 32, max_threads = 1024;
@@ -30,8 +30,8 @@ struct Launch {
     size_t dynamic_shared;
     const void *kernel;
     void (*run)(void *arguments); ///< calls the kernel, as one CUDA thread
-    void *arguments;
-    Place place; ///< where it was launched
+    void *arguments;              ///< the caller's: a stream that finishes later would copy them
+    Place place;                  ///< where it was launched
 };
 /// Runs the whole grid, or leaves an error for cudaGetLastError().
 CPU_DEVICE_DISTINCT void launch(Launch launch);
@@ -53,7 +53,6 @@ unsigned thread_index(int axis) __attribute__((const));
 unsigned block_index(int axis) __attribute__((const));
 unsigned block_dim(int axis) __attribute__((const));
 unsigned grid_dim(int axis) __attribute__((const));
-unsigned lane(); ///< of the running thread, in its warp
 
 enum class Shuffle { index, up, down, exclusive_or };
 CPU_DEVICE_DISTINCT uint64_t shuffle(const char *what, Shuffle kind, unsigned mask, uint64_t value,

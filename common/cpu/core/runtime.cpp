@@ -3,19 +3,27 @@
  * The CUDA runtime calls, and whether a device would accept a launch. All work is done when a call
  * returns, so there is little to wait for.
  */
-#include "block.h"
 #include <chrono>
+#include <fstream>
 #include <mutex>
 #include <unistd.h>
+#include "core/block.h"
 
 namespace cpu {
-static cudaError_t last_error;
+/// What CUDA keeps for each thread of the host.
+struct HostThread {
+    int device;
+    cudaError_t last_error;
+};
+static thread_local HostThread host;
+
+static Device &current() { return devices[host.device]; }
 
 /// What a call gives: `wrong` unless it is right as far as we can tell. As on a device, a fault makes every
 /// later call fail; here until cpu_faults_clear().
 static cudaError_t call(bool right = true, cudaError_t wrong = cudaErrorInvalidValue) {
     cudaError_t error = cpu_faults() ? cudaErrorLaunchFailure : right ? cudaSuccess : wrong;
-    if (error != cudaSuccess) last_error = error;
+    if (error != cudaSuccess) host.last_error = error;
     return error;
 }
 template<class T> static cudaError_t give(T *result, T value) {
@@ -23,11 +31,8 @@ template<class T> static cudaError_t give(T *result, T value) {
     return call();
 }
 
-struct Kernel {
-    size_t fixed, max_dynamic; ///< shared memory; the second as set by cudaFuncSetAttribute()
-};
 static Kernel &known(const void *kernel) {
-    static std::map<const void *, Kernel> kernels;
+    auto &kernels = current().kernels;
     if (auto at = kernels.find(kernel); at != kernels.end()) return at->second;
     size_t fixed = static_shared(kernel);
     return kernels[kernel] = {fixed, shared_default - std::min(fixed, shared_default)};
@@ -44,19 +49,20 @@ static bool is_allowed(const Launch &l) {
 
 /// Of one side of a copy; `device`: the kind of those whose this side is on the device.
 static bool is_right(const void *p, size_t size, cudaMemcpyKind kind, cudaMemcpyKind device) {
-    bool on_device = kind == cudaMemcpyDefault ? find_allocation(p) != nullptr
+    bool on_device = kind == cudaMemcpyDefault ? find_allocation(current(), p) != nullptr
                                                : kind == device || kind == cudaMemcpyDeviceToDevice;
-    return on_device ? in_allocation(p, size) : p && !find_allocation(p);
+    return on_device ? in_allocation(current(), p, size) : p && !find_allocation(current(), p);
 }
 
 void launch(Launch l) {
-    static std::mutex one_at_a_time;
+    static std::mutex one_at_a_time; // whatever the thread, the device and the stream
     std::lock_guard<std::mutex> lock(one_at_a_time);
     l.place = CPU_DEVICE_CALLER;
     // CUDA 13 calls every wrong size an invalid value; older ones called some an invalid configuration.
     if (call(is_allowed(l)) != cudaSuccess) return;
-    run_on_worker(l);
-    check_canaries(l.place);
+    Grid grid = {l, current(), next_schedule, 0, nullptr};
+    run_on_worker(grid);
+    check_canaries(current(), l.place);
 }
 } // namespace cpu
 
@@ -68,10 +74,10 @@ struct CUevent_st {
 using namespace cpu;
 
 // ---- Errors, and waiting for what is done already ----
-cudaError_t cudaPeekAtLastError(void) { return cpu_faults() ? cudaErrorLaunchFailure : last_error; }
+cudaError_t cudaPeekAtLastError(void) { return cpu_faults() ? cudaErrorLaunchFailure : host.last_error; }
 cudaError_t cudaGetLastError(void) {
     cudaError_t error = cudaPeekAtLastError();
-    last_error = cudaSuccess;
+    host.last_error = cudaSuccess;
     return error;
 }
 
@@ -89,10 +95,14 @@ cudaError_t cudaDeviceSynchronize(void) { return call(); }
 cudaError_t cudaEventSynchronize(cudaEvent_t) { return call(); }
 
 // ---- The device and kernels ----
-cudaError_t cudaSetDevice(int device) { return call(device == 0, cudaErrorInvalidDevice); }
-cudaError_t cudaGetDevice(int *device) { return give(device, 0); }
+static bool exists(int device) { return device >= 0 && device < device_count; }
+cudaError_t cudaSetDevice(int device) {
+    if (exists(device)) host.device = device;
+    return call(exists(device), cudaErrorInvalidDevice);
+}
+cudaError_t cudaGetDevice(int *device) { return give(device, host.device); }
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attr, int device) {
-    if (device != 0) return call(false, cudaErrorInvalidDevice);
+    if (!exists(device)) return call(false, cudaErrorInvalidDevice);
     switch (attr) {
     case cudaDevAttrMaxGridDimY: return give(value, 65535);
     case cudaDevAttrMultiProcessorCount: return give(value, 1); // stands for nothing
@@ -103,7 +113,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attr, int device) 
     return call(false);
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *prop, int device) {
-    return device == 0 ? give(prop, {"CPU device"}) : call(false, cudaErrorInvalidDevice);
+    return exists(device) ? give(prop, {"CPU device"}) : call(false, cudaErrorInvalidDevice);
 }
 cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute attr, int value) {
     if (attr != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0 ||
@@ -128,11 +138,12 @@ cudaError_t cudaMemGetInfo(size_t *available, size_t *total) {
 cudaError_t cudaMalloc(void **pointer, size_t size) {
     size_t available, total;
     bool fits = cudaMemGetInfo(&available, &total) == cudaSuccess && size <= available;
-    *pointer = size && fits ? allocate(size) : nullptr;
+    *pointer = size && fits ? allocate(current(), size) : nullptr;
     return call(*pointer || !size, cudaErrorMemoryAllocation);
 }
 cudaError_t cudaFree(void *pointer) {
-    bool right = !pointer || release(pointer); // even after a fault: whoever cleans up must not leak
+    bool right =
+        !pointer || release(current(), pointer); // even after a fault: whoever cleans up must not leak
     return call(right);
 }
 cudaError_t cudaMemcpy2D(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
@@ -142,7 +153,7 @@ cudaError_t cudaMemcpy2D(void *dst, size_t dpitch, const void *src, size_t spitc
     if (call(width <= dpitch && width <= spitch &&
              is_right(dst, before * dpitch + width, kind, cudaMemcpyHostToDevice) &&
              is_right(src, before * spitch + width, kind, cudaMemcpyDeviceToHost)) != cudaSuccess)
-        return last_error;
+        return host.last_error;
     for (size_t row = 0; row < height; ++row)
         memmove(static_cast<char *>(dst) + row * dpitch, static_cast<const char *>(src) + row * spitch,
                 width);
@@ -155,7 +166,7 @@ cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t size, cudaMemcpyK
     return cudaMemcpy(dst, src, size, kind);
 }
 cudaError_t cudaMemset(void *dst, int value, size_t size) {
-    cudaError_t error = call(!size || in_allocation(dst, size));
+    cudaError_t error = call(!size || in_allocation(current(), dst, size));
     if (error == cudaSuccess && size) memset(dst, value, size);
     return error;
 }
