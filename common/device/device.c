@@ -8,7 +8,7 @@
 
 #include "device/cuda_compat.h"
 #include "track/library.h"
-#include "judge/oracle.h"
+#include "judge/judge.h"
 
 void device_report(const struct device *d, const struct options *options, struct report *report) {
     char text[256], date[32], library[64];
@@ -40,17 +40,17 @@ void device_report(const struct device *d, const struct options *options, struct
 }
 
 void device_row(struct row *row, const struct device *d, const struct shape *shape,
-                enum number_type type, const char *step, const char *base) {
+                enum element_type type, const char *step, const char *base) {
     row_clear(row);
     snprintf(row->step, sizeof row->step, "%s", step);
     snprintf(row->base, sizeof row->base, "%s", base);
     snprintf(row->device, sizeof row->device, "%s", d->name);
     snprintf(row->shape, sizeof row->shape, "%s", shape->name);
-    snprintf(row->type, sizeof row->type, "%s", number_type_name(type));
+    snprintf(row->type, sizeof row->type, "%s", element_name(type));
     snprintf(row->build, sizeof row->build, "%s", device_build_label());
 }
 
-double device_peak_flops(const struct device *d, enum number_type type) {
+double device_peak_flops(const struct device *d, enum element_type type) {
     /* Fused multiply-adds a cycle and SM. */
     static const struct {
         int major, minor, f32, tf32;
@@ -59,8 +59,12 @@ double device_peak_flops(const struct device *d, enum number_type type) {
         {9, 0, 128, 1024}, {10, 0, 128, 2048}, {10, 3, 128, 2048}, {12, 0, 128, 128},
     };
     for (size_t i = 0; d->gpu && i < sizeof table / sizeof *table; ++i)
-        if (table[i].major == d->major && table[i].minor == d->minor && d->clock_hz > 0)
-            return 2.0 * d->sms * d->clock_hz * (type == TYPE_TF32 ? table[i].tf32 : table[i].f32);
+        if (table[i].major == d->major && table[i].minor == d->minor && d->clock_hz > 0) {
+            int rate = type == ELEMENT_F32    ? table[i].f32
+                       : type == ELEMENT_TF32 ? table[i].tf32
+                                              : 2 * table[i].tf32;
+            return 2.0 * d->sms * d->clock_hz * rate;
+        }
     return NAN;
 }
 
@@ -98,7 +102,7 @@ void cuda_check(cudaError_t error, const char *call, const char *file, int line)
 }
 
 const char *device_build_label(void) {
-    if (oracle_has_device_debugging())
+    if (judge->device_debugging)
         return "device debugging";
 #ifdef __OPTIMIZE__
     return "";

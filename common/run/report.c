@@ -253,6 +253,18 @@ void report_row(struct report *report, const struct row *row) {
             report->error = errno;
 }
 
+void fault_clear(struct fault *fault) {
+    memset(fault, 0, sizeof *fault);
+}
+
+void report_fault(struct report *report, const struct fault *f) {
+    (void)report;
+    fprintf(stderr, "%s %s, %s inputs, schedule %s: %s\n", f->step, f->shape, f->inputs,
+            f->schedule, f->text);
+    if (f->repeat[0] != '\0')
+        fprintf(stderr, "  repeat: %s\n", f->repeat);
+}
+
 static bool close_file(FILE *file, const char *name, int error) {
     if (file == NULL)
         return true;

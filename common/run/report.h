@@ -58,6 +58,13 @@ void row_table_header(FILE *file, bool figures);
 /** Writes a row of the table. */
 void row_table(FILE *file, const struct row *row, bool figures);
 
+/** One fault of a kernel or of a result; a text that does not apply is empty. */
+struct fault {
+    char id[48], step[32], shape[40], inputs[24], schedule[24];
+    char place[128], other[128], thread[24], block[32], other_thread[24], other_block[32];
+    char memory[64], text[512], mend[200], repeat[256];
+};
+
 /** Most facts of a run. */
 #define REPORT_FACTS_MAX 32
 
@@ -82,6 +89,10 @@ bool report_open(struct report *report, const char *csv, const char *json);
 void report_fact(struct report *report, const char *fact);
 /** Writes a row to all that is open. */
 void report_row(struct report *report, const struct row *row);
+/** Empties a fault. */
+void fault_clear(struct fault *fault);
+/** Prints to stderr what happened in which run, and how to repeat it. */
+void report_fault(struct report *report, const struct fault *fault);
 /** Closes the files. @return false, after one line on stderr, if something could not be written. */
 bool report_close(struct report *report);
 

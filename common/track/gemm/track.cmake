@@ -1,7 +1,8 @@
 # The track gemm: C (M x N) = A (M x K) * B (K x N). What the build, the tests and the scripts must know of a track stands
 # here, and nowhere else; course.json has it all, in lower case and as lists.
 set(TRACK_gemm_SYMBOLS gemm)                                 # what a kernel.cu defines, see gemm.h
-set(TRACK_gemm_SOURCES gemm_problem.c gemm_unjudged.c)       # of the judge; beside it GPU_SOURCES and CPU_SOURCES
+set(TRACK_gemm_SOURCES gemm_problem.c)                       # of the judge; beside it GPU_SOURCES and CPU_SOURCES
+set(TRACK_gemm_GPU_SOURCES cublas.c)
 set(TRACK_gemm_KIND gemm)                                    # of its sizes: gemm is MxNxK, vector a length
 set(TRACK_gemm_TIMED book)                                   # the size of predictions and verdicts
 set(TRACK_gemm_LADDER book square-4096 square-8192)          # the sizes of the table of results

@@ -4,11 +4,11 @@
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
 
-extern "C" const char *library_vector_name(int scan) {
+extern "C" const char *library_vector_name(bool scan) {
     return scan ? "CUB Scan" : "CUB Reduce";
 }
 
-extern "C" cudaError_t library_vector(int scan, size_t n, const void *x, void *y, void *workspace,
+extern "C" cudaError_t library_vector(bool scan, size_t n, const void *x, void *y, void *workspace,
                                       size_t *bytes, cudaStream_t stream) {
     if (scan)
         return cub::DeviceScan::InclusiveSum(workspace, *bytes, (const uint32_t *)x, (uint32_t *)y,
