@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/counters.h"
 #include "track/library.h"
 #include "judge/oracle.h"
 #include "track/code_path.h"
@@ -127,23 +126,44 @@ static bool judge(const struct vector_problem *p, enum vector_fill fill, double 
     return outside > 0;
 }
 
+/* Starts the record of a fault in a run of `name`, and says that this run comes next. */
+static struct fault begin_run(const struct vector_problem *p, const char *name,
+                              const char *schedule, const char *fill) {
+    struct fault f;
+    fault_clear(&f);
+    snprintf(f.step, sizeof f.step, "%s", name);
+    snprintf(f.shape, sizeof f.shape, "%zu", p->n);
+    snprintf(f.inputs, sizeof f.inputs, "%s", fill);
+    snprintf(f.schedule, sizeof f.schedule, "%s", schedule);
+    int length = snprintf(f.repeat, sizeof f.repeat, "%s --n %zu --seed %llu --repeats %d", name,
+                          p->n, (unsigned long long)p->options->seed, p->options->repeats);
+    if (p->options->offset > 0)
+        length += snprintf(f.repeat + length, sizeof f.repeat - (size_t)length, " --offset %d",
+                           p->options->offset);
+    if (!p->device->gpu)
+        snprintf(f.repeat + length, sizeof f.repeat - (size_t)length, " --schedule %s", schedule);
+    device_watch(p->report, &f);
+    return f;
+}
+
 static void describe_failure(const struct vector_problem *p, const char *name, const char *schedule,
                              const char *fill, struct row *row) {
+    struct fault f = begin_run(p, name, schedule, fill);
     snprintf(row->status, sizeof row->status, STATUS_FAILED);
-    fprintf(stderr, "%s n = %zu, %s, schedule %s: %s\n", name, p->n, fill, schedule, row->note);
-    fprintf(stderr, "  repeat: %s --n %zu --seed %llu --repeats %d", name, p->n,
-            (unsigned long long)p->options->seed, p->options->repeats);
-    if (p->options->offset > 0)
-        fprintf(stderr, " --offset %d", p->options->offset);
-    if (!p->device->gpu)
-        fprintf(stderr, " --schedule %s", schedule);
-    fputc('\n', stderr);
+    if (device_faults(p->report, &f))
+        return;
+    snprintf(f.id, sizeof f.id, "%s",
+             strstr(row->note, " outside ")    ? "judge.written_outside"
+             : strstr(row->note, "other bits") ? "judge.bits_differ"
+                                               : "judge.wrong_values");
+    snprintf(f.text, sizeof f.text, "%s", row->note);
+    report_fault(p->report, &f);
 }
 
 /* All schedules and repeats on one kind of input; see vector_verify(). */
 static bool verify_fill(struct vector_problem *p, const char *name, const struct vector_step *step,
                         enum vector_fill fill, struct row *row) {
-    static const char *const fill_names[] = {"integers", "ones", "reals", "one NaN", "random bits"};
+    static const char *const fill_names[] = {"integer", "all-one", "real", "one-NaN", "random"};
     const char *schedule;
     uint32_t bits = 0, first_bits = 0;
     int runs = 0;
@@ -156,6 +176,7 @@ static bool verify_fill(struct vector_problem *p, const char *name, const struct
             if (runs % 2 == 0)
                 oracle_fill_vector(p->workspace, p->workspace_words, VECTOR_BITS,
                                    SEED_GARBAGE + (uint64_t)runs);
+            begin_run(p, name, schedule, fill_names[fill]);
             const char *error = device_error(run_step(p, step, 0));
             if (error != NULL)
                 snprintf(row->note, sizeof row->note, "%s", error);
@@ -207,18 +228,19 @@ static const char *run_counted(void *context, bool base) {
 
 bool vector_count(struct vector_problem *p, const struct vector_step *step,
                   const struct vector_step *base, struct row *row, struct row *base_row,
-                  const struct report *report) {
+                  struct report *report) {
     enum vector_fill fill = p->scan ? VECTOR_BITS : VECTOR_REALS;
     struct pair pair = {p, {step, base}};
     struct counted counted = {run_counted, &pair, row, base_row};
     const char *schedule = device_schedule(0, p->options->schedule);
     oracle_fill_vector(p->x, p->n, fill, p->options->seed * 8 + SEED_X);
+    begin_run(p, row->step, schedule, p->scan ? "random" : "real");
     const char *error = counters_report(&counted, report);
     snprintf(row->status, sizeof row->status, STATUS_COUNTED);
     snprintf(base_row->status, sizeof base_row->status, STATUS_COUNTED);
     if (error != NULL) {
         snprintf(row->note, sizeof row->note, "%s", error);
-        describe_failure(p, row->step, schedule, p->scan ? "random bits" : "reals", row);
+        describe_failure(p, row->step, schedule, p->scan ? "random" : "real", row);
     }
     return error == NULL;
 }
@@ -280,7 +302,7 @@ bool vector_time(struct vector_problem *p, const struct vector_step *step,
     if (failure != NULL) {
         if (failure != row->note)
             snprintf(row->note, sizeof row->note, "%s", failure);
-        describe_failure(p, row->step, "hardware", "after timing", row);
+        describe_failure(p, row->step, "hardware", "after timing, real", row);
         report_row(report, row);
         return false;
     }

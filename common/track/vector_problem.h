@@ -41,6 +41,7 @@ struct vector_problem {
     size_t workspace_words;
     const struct options *options;
     const struct device *device;
+    struct report *report; /**< of faults; to be set after vector_problem_create() */
 };
 
 /**
@@ -77,7 +78,7 @@ bool vector_verify(struct vector_problem *p, const char *name, const struct vect
  */
 bool vector_count(struct vector_problem *p, const struct vector_step *step,
                   const struct vector_step *base, struct row *row, struct row *base_row,
-                  const struct report *report);
+                  struct report *report);
 
 /**
  * Times `step` beside `base`, CUB and a copy of n elements, in turn, and checks the last output of

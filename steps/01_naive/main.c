@@ -21,6 +21,7 @@ static int run_shape(const struct shape *shape, const struct device *device,
     int status = gemm_problem_create(&problem, shape, STEP_TYPE, device, options);
     if (status != EXIT_OK)
         return status;
+    problem.report = report;
     gemm_row(&row, &problem, shape, STEP_NAME, BASE_NAME);
     bool good = options->counters ? gemm_count(&problem, STEP_FUNCTION, BASE_FUNCTION, &row, report)
                                   : gemm_verify(&problem, STEP_NAME, STEP_FUNCTION, &row);
@@ -39,7 +40,11 @@ int main(int argc, char **argv) {
     int status = options_parse(&options, SHAPE_GEMM, argc, argv);
     if (status >= 0)
         return status;
-    status = device_open(&options, SHAPE_GEMM, &device);
+    status = device_open(options.device, &device);
+    if (status == EXIT_OK)
+        status = device_check_options(&options, &device);
+    if (status == EXIT_OK)
+        status = options_default_shapes(&options, SHAPE_GEMM, device.gpu);
     if (status != EXIT_OK)
         return status;
     if (!report_open(&report, options.csv, options.json))

@@ -25,6 +25,7 @@ static int run_size(const struct shape *size, const struct device *device,
     int status = vector_problem_create(&problem, size, &step, &base, device, options);
     if (status != EXIT_OK)
         return status;
+    problem.report = report;
     vector_row(&base_row, &problem, size, STEP_NAME "/" BASE_NAME, "");
     vector_row(&row, &problem, size, STEP_NAME, BASE_NAME);
     bool good = options->counters ? vector_count(&problem, &step, &base, &row, &base_row, report)
@@ -46,7 +47,11 @@ int main(int argc, char **argv) {
     int status = options_parse(&options, SHAPE_VECTOR, argc, argv);
     if (status >= 0)
         return status;
-    status = device_open(&options, SHAPE_VECTOR, &device);
+    status = device_open(options.device, &device);
+    if (status == EXIT_OK)
+        status = device_check_options(&options, &device);
+    if (status == EXIT_OK)
+        status = options_default_shapes(&options, SHAPE_VECTOR, device.gpu);
     if (status != EXIT_OK)
         return status;
     if (!report_open(&report, options.csv, options.json))

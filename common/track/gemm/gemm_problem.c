@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "device/counters.h"
 #include "track/library.h"
 #include "track/code_path.h"
 #include "run/timing.h"
@@ -126,19 +125,39 @@ static bool judge(struct gemm_problem *p, enum number_type type, bool exact,
     return false;
 }
 
-static void describe_failure(struct gemm_problem *p, const char *step, const char *schedule,
-                             const char *mode, struct row *row) {
+/* Starts the record of a fault in a run of `step`, and says that this run comes next. */
+static struct fault begin_run(const struct gemm_problem *p, const char *step, const char *schedule,
+                              const char *mode) {
     const struct product *q = &p->product;
-    snprintf(row->status, sizeof row->status, STATUS_FAILED);
-    fprintf(stderr, "%s %dx%dx%d, %s inputs, schedule %s: %s\n", step, q->M, q->N, q->K, mode,
-            schedule, row->note);
-    fprintf(stderr, "  repeat: %s --m %d --n %d --k %d --seed %llu", step, q->M, q->N, q->K,
-            (unsigned long long)p->options->seed);
+    struct fault f;
+    fault_clear(&f);
+    snprintf(f.step, sizeof f.step, "%s", step);
+    snprintf(f.shape, sizeof f.shape, "%dx%dx%d", q->M, q->N, q->K);
+    snprintf(f.inputs, sizeof f.inputs, "%s", mode);
+    snprintf(f.schedule, sizeof f.schedule, "%s", schedule);
+    int length = snprintf(f.repeat, sizeof f.repeat, "%s --m %d --n %d --k %d --seed %llu", step,
+                          q->M, q->N, q->K, (unsigned long long)p->options->seed);
     if (p->options->pad > 0)
-        fprintf(stderr, " --pad %d", p->options->pad);
+        length += snprintf(f.repeat + length, sizeof f.repeat - (size_t)length, " --pad %d",
+                           p->options->pad);
     if (!p->device->gpu)
-        fprintf(stderr, " --schedule %s", schedule);
-    fputc('\n', stderr);
+        snprintf(f.repeat + length, sizeof f.repeat - (size_t)length, " --schedule %s", schedule);
+    device_watch(p->report, &f);
+    return f;
+}
+
+static void describe_failure(const struct gemm_problem *p, const char *step, const char *schedule,
+                             const char *mode, struct row *row) {
+    struct fault f = begin_run(p, step, schedule, mode);
+    snprintf(row->status, sizeof row->status, STATUS_FAILED);
+    if (device_faults(p->report, &f))
+        return;
+    snprintf(f.id, sizeof f.id, "%s",
+             strstr(row->note, " outside ")    ? "judge.written_outside"
+             : strstr(row->note, "other bits") ? "judge.bits_differ"
+                                               : "judge.wrong_values");
+    snprintf(f.text, sizeof f.text, "%s", row->note);
+    report_fault(p->report, &f);
 }
 
 /* One run on inputs of `mode`, judged unless they are huge. Returns whether it was right. */
@@ -169,6 +188,7 @@ static bool verify_mode(struct gemm_problem *p, const char *step, gemm_function 
     uint64_t first_digest = 0;
     for (int i = 0; (schedule = device_schedule(i, p->options->schedule)) != NULL; ++i)
         for (int repeat = 0; repeat < p->options->repeats; ++repeat) {
+            begin_run(p, step, schedule, mode_names[mode]);
             bool good = run_and_judge(p, run, mode, row);
             uint64_t digest = good ? oracle_digest(q->C, q->M, q->N, q->ldc) : 0;
             if (first)
@@ -193,6 +213,7 @@ bool gemm_verify(struct gemm_problem *p, const char *step, gemm_function *run, s
     code_path("");
     /* The huge values stay behind in shared memory and registers, where a stale one is seen. */
     fill(p, FILL_HUGE, 0);
+    begin_run(p, step, device_schedule(0, p->options->schedule), "huge");
     bool good = run_and_judge(p, run, FILL_HUGE, row);
     if (!good)
         describe_failure(p, step, device_schedule(0, p->options->schedule), "huge", row);
@@ -232,7 +253,7 @@ static const char *run_counted(void *context, bool base) {
 }
 
 bool gemm_count(struct gemm_problem *p, gemm_function *run, gemm_function *base, struct row *row,
-                const struct report *report) {
+                struct report *report) {
     struct pair pair = {p, {run, base}};
     struct row base_row = *row;
     snprintf(base_row.step, sizeof base_row.step, "%s", row->base);
@@ -240,6 +261,7 @@ bool gemm_count(struct gemm_problem *p, gemm_function *run, gemm_function *base,
                               p->options->base && base != NULL ? &base_row : NULL};
     const char *schedule = device_schedule(0, p->options->schedule);
     fill(p, FILL_REAL, 0);
+    begin_run(p, row->step, schedule, "real");
     const char *error = counters_report(&counted, report);
     snprintf(row->status, sizeof row->status, STATUS_COUNTED);
     if (error != NULL) {

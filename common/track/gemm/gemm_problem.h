@@ -32,6 +32,7 @@ struct gemm_problem {
     size_t c_words, c_before; /**< words of that, and those before C's first element */
     const struct options *options;
     const struct device *device;
+    struct report *report; /**< of faults; to be set after gemm_problem_create() */
 };
 
 /**
@@ -65,7 +66,7 @@ bool gemm_verify(struct gemm_problem *p, const char *step, gemm_function *run, s
  * @return whether the device had nothing against it.
  */
 bool gemm_count(struct gemm_problem *p, gemm_function *run, gemm_function *base, struct row *row,
-                const struct report *report);
+                struct report *report);
 
 /**
  * Times `run` beside `base` (or null) and the library, in turn, and checks the last output of each.
