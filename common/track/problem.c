@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "device/counters.h"
 #include "run/timing.h"
 #include "track/code_path.h"
 
@@ -50,9 +49,16 @@ void output_create(struct output *y, enum element_type type, size_t rows, size_t
     y->matrix = (struct matrix){type, at, rows, cols, ld};
 }
 
-void value_text(char *text, size_t size, enum element_type type, uint32_t bits) {
-    snprintf(text, size, "%.*g%s", type == ELEMENT_U32 ? 10 : 9, element_value(type, bits),
-             bits == element_poison(type) ? " (never written)" : "");
+const char *value_text(char *text, size_t size, enum element_type type, uint32_t bits,
+                       double want) {
+    const double got = element_value(type, bits);
+    const bool poison = bits == element_poison(type);
+    snprintf(text, size, "%.*g%s", type == ELEMENT_U32 ? 10 : 9, got,
+             poison ? " (never written)" : "");
+    return poison                                             ? "judge.never_written"
+           : isnan(got)                                       ? "judge.nan"
+           : fabs(got - want) <= 0.01 * fmax(1.0, fabs(want)) ? "judge.slightly_wrong"
+                                                              : "judge.wrong_values";
 }
 
 /* Whether the solver is a base without a program of its own. */
@@ -64,22 +70,16 @@ static struct solver *base_of(struct problem *p) {
     return p->count > 1 && p->solvers[1].role == SOLVER_BASE ? &p->solvers[1] : NULL;
 }
 
-/* Reports that a run went wrong, as row->note says. */
-static bool fail(struct problem *p, const struct solver *s, const char *id, const char *schedule,
-                 const char *inputs, const char *where, struct row *row) {
+/* Starts the record of a fault in a run of `s`, and says that this run comes next. */
+static struct fault begin_run(const struct problem *p, const struct solver *s, const char *schedule,
+                              const char *inputs) {
     const struct options *o = p->options;
     struct fault f;
-    char note[sizeof row->note];
     fault_clear(&f);
-    snprintf(note, sizeof note, "%s%s", where, row->note);
-    memcpy(row->note, note, sizeof note);
-    snprintf(row->status, sizeof row->status, STATUS_FAILED);
-    snprintf(f.id, sizeof f.id, "%s", id);
     snprintf(f.step, sizeof f.step, "%s", s->name);
     snprintf(f.shape, sizeof f.shape, "%s", p->shape->name);
     snprintf(f.inputs, sizeof f.inputs, "%s", inputs);
     snprintf(f.schedule, sizeof f.schedule, "%s", schedule);
-    snprintf(f.text, sizeof f.text, "%s", row->note);
     /* The program that ran is the step's, whoever failed in it. */
     int length = snprintf(f.repeat, sizeof f.repeat, "%s", p->solvers[0].name);
     const struct {
@@ -101,6 +101,22 @@ static bool fail(struct problem *p, const struct solver *s, const char *id, cons
                                options[i].name, options[i].value);
     if (!p->device->gpu)
         snprintf(f.repeat + length, sizeof f.repeat - (size_t)length, " --schedule %s", schedule);
+    device_watch(p->report, &f);
+    return f;
+}
+
+/* Reports that a run went wrong: what the device found in it, or else `id` and what row->note says. */
+static bool fail(struct problem *p, const struct solver *s, const char *id, const char *schedule,
+                 const char *inputs, const char *where, struct row *row) {
+    struct fault f = begin_run(p, s, schedule, inputs);
+    char note[sizeof row->note];
+    snprintf(note, sizeof note, "%s%s", where, row->note);
+    memcpy(row->note, note, sizeof note);
+    snprintf(row->status, sizeof row->status, STATUS_FAILED);
+    if (device_faults(p->report, &f))
+        return false;
+    snprintf(f.id, sizeof f.id, "%s", id);
+    snprintf(f.text, sizeof f.text, "%s", row->note);
     report_fault(p->report, &f);
     return false;
 }
@@ -126,8 +142,9 @@ static const char *run_and_judge(struct problem *p, const struct solver *s, int 
     }
     if (!p->track->inputs[input].judged || (s->entry != NULL && s->entry->unjudged != NULL))
         return NULL;
-    if (p->track->wrong(p, s, input, row))
-        return "judge.wrong_values";
+    const char *wrong = p->track->wrong(p, s, input, row);
+    if (wrong != NULL)
+        return wrong;
     uint64_t outside = judge->outside(s->output);
     if (outside == 0)
         return NULL;
@@ -150,6 +167,7 @@ bool problem_verify(struct problem *p, const struct solver *s, const char *where
              (i == 0 || !once) && (schedule = device_schedule(i, p->options->schedule)) != NULL;
              ++i)
             for (int repeat = 0; repeat < repeats; ++repeat, ++run) {
+                begin_run(p, s, schedule, in->name);
                 const char *id = run_and_judge(p, s, input, run, row);
                 uint64_t digest = id == NULL && !once ? judge->digest(&s->output->matrix) : 0;
                 if (run == 0)
@@ -183,9 +201,7 @@ static const char *run_counted(void *context, bool base) {
     struct pair *pair = context;
     struct row *row = pair->rows[base];
     pair->latest = &pair->problem->solvers[base];
-    code_path("");
     const char *error = run_once(pair->problem, pair->latest, 0);
-    snprintf(row->path, sizeof row->path, "%s", code_path_taken());
     snprintf(row->status, sizeof row->status, STATUS_COUNTED);
     return error;
 }
@@ -201,6 +217,7 @@ static bool count(struct problem *p, struct row rows[2]) {
     p->track->fill(p, &p->solvers[0], input);
     if (with_base)
         p->track->fill(p, base, input);
+    begin_run(p, &p->solvers[0], schedule, p->track->inputs[input].name);
     const char *error = counters_report(&counted, p->report);
     if (error == NULL)
         return true;
@@ -367,7 +384,11 @@ int problem_main(struct problem *p, const struct track *track, const struct step
     int status = options_parse(&options, track->kind, argc, argv);
     if (status >= 0)
         return status;
-    status = device_open(&options, track->kind, &device);
+    status = device_open(options.device, &device);
+    if (status == EXIT_OK)
+        status = device_check_options(&options, &device);
+    if (status == EXIT_OK)
+        status = options_default_shapes(&options, track->kind, device.gpu);
     if (status != EXIT_OK)
         return status;
     if (!report_open(&report, options.csv, options.json))

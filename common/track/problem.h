@@ -82,10 +82,11 @@ struct track {
     /** Enqueues one run. */
     cudaError_t (*run)(struct problem *p, const struct solver *s, cudaStream_t stream);
     /**
-     * Puts into row->note what is wrong with the values of s->output; false if nothing is. Keeps the
-     * largest error on the last input in row->error.
+     * Puts into row->note what is wrong with the values of s->output. Keeps the largest error on the
+     * last input in row->error.
+     * @return null if nothing is wrong, or the fault's id, see value_text().
      */
-    bool (*wrong)(struct problem *p, const struct solver *s, int input, struct row *row);
+    const char *(*wrong)(struct problem *p, const struct solver *s, int input, struct row *row);
 };
 
 /**
@@ -127,8 +128,12 @@ size_t output_bytes(enum element_type type, size_t rows, size_t ld, size_t offse
 /** Allocates an output with guard bands; its first element lies `offset` elements behind a boundary. */
 void output_create(struct output *y, enum element_type type, size_t rows, size_t cols, size_t ld,
                    size_t offset);
-/** Writes `value` of `type` as a fault shows it, and whether it was never written. */
-void value_text(char *text, size_t size, enum element_type type, uint32_t bits);
+/**
+ * Writes a wrong value as a fault shows it, and whether it was never written.
+ * @return the fault's id: "judge.never_written", "judge.nan", "judge.slightly_wrong" (by 1% at most), or
+ *         "judge.wrong_values".
+ */
+const char *value_text(char *text, size_t size, enum element_type type, uint32_t bits, double want);
 /**@}*/
 
 #ifdef __cplusplus

@@ -1,11 +1,9 @@
-/* The GPU's side of device.h. */
 #include "device/device.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/counters.h"
 #include "device/cuda_compat.h"
 #include "judge/judge.h"
 
@@ -56,25 +54,9 @@ static void describe(int ordinal, struct device *d) {
     }
 }
 
-int device_open(struct options *options, enum shape_kind kind, struct device *device) {
-    int count = 0, driver = 0, runtime = 0, ordinal = options->device;
+int device_open(int ordinal, struct device *device) {
+    int count = 0, driver = 0, runtime = 0;
     char text[256];
-    if (options->schedule != NULL) {
-        fprintf(stderr, "--schedule %s: not allowed; only the CPU device has schedules\n",
-                options->schedule);
-        return EXIT_USAGE;
-    }
-    if (options->counters) {
-        fprintf(
-            stderr,
-            "--counters: not allowed here; the program of this name under cpu-checked/ counts\n");
-        return EXIT_USAGE;
-    }
-    if (options->shapes.count == 0 &&
-        !shapes_find(shapes_text, kind, "ladder", &options->shapes, text)) {
-        fprintf(stderr, "%s\n", text);
-        return EXIT_FAULT;
-    }
     memset(device, 0, sizeof *device);
     cudaError_t error = cudaGetDeviceCount(&count);
     cudaDriverGetVersion(&driver);
@@ -109,20 +91,13 @@ int device_open(struct options *options, enum shape_kind kind, struct device *de
     return 0;
 }
 
-const char *counters_report(const struct counted *counted, const struct report *report) {
-    (void)counted, (void)report;
-    return "a GPU program does not count";
-}
-
-const char *device_schedule(int i, const char *only) {
-    (void)only;
-    return i == 0 ? "hardware" : NULL;
-}
-
-const char *device_error(cudaError_t launch) {
-    cudaError_t run = cudaDeviceSynchronize();
-    cudaGetLastError();
-    if (launch == cudaSuccess && run == cudaSuccess)
-        return NULL;
-    return cuda_explain(launch != cudaSuccess ? launch : run);
+int device_check_options(const struct options *options, const struct device *device) {
+    (void)device;
+    if (options->schedule != NULL)
+        return option_refused("--schedule", options->schedule,
+                              "none, only the CPU device has schedules");
+    if (options->counters)
+        return option_refused("--counters", "here",
+                              "the program of this name under cpu-checked/, which counts");
+    return EXIT_OK;
 }
