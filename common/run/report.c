@@ -2,283 +2,266 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
-#include <stddef.h>
+#include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The columns, in order: texts have a size, figures have none. */
-#define TEXT(field) \
-    { #field, offsetof(struct row, field), sizeof((struct row *)0)->field }
-#define FIGURE(field) \
-    { #field, offsetof(struct row, field), 0 }
-static const struct column {
-    const char *name;
-    size_t offset, size;
-} columns[] = {
-    TEXT(step),      TEXT(base),       TEXT(device),      TEXT(shape),
-    FIGURE(m),       FIGURE(n),        FIGURE(k),         TEXT(type),
-    TEXT(path),      TEXT(status),     FIGURE(error),     TEXT(unit),
-    FIGURE(rate),    FIGURE(rate_low), FIGURE(rate_high), FIGURE(microseconds),
-    FIGURE(samples), TEXT(l2),         FIGURE(library),   FIGURE(ceiling),
-    FIGURE(copy),    FIGURE(speedup),  TEXT(build),       TEXT(note),
-};
-enum { COLUMNS = sizeof columns / sizeof *columns };
+#include "run/counters.h"
+#include "run/json.h"
+#include "run/options.h"
 
-static const char *text_of(const struct row *row, const struct column *c) {
-    return (const char *)row + c->offset;
-}
+/* ---- the end of the JSON, also where the program ends early ---- */
 
-static double figure_of(const struct row *row, const struct column *c) {
-    double value;
-    memcpy(&value, (const char *)row + c->offset, sizeof value);
-    return value;
-}
+static struct report *open_report;        /* whose JSON is not complete; null: none */
+static volatile sig_atomic_t writing;     /* a record is half written */
+static volatile sig_atomic_t interrupted; /* meanwhile, by this signal */
 
-void row_clear(struct row *row) {
-    memset(row, 0, sizeof *row);
-    const double none = NAN;
-    for (int i = 0; i < COLUMNS; ++i)
-        if (columns[i].size == 0)
-            memcpy((char *)row + columns[i].offset, &none, sizeof none);
-}
-
-void row_csv_header(FILE *file) {
-    for (int i = 0; i < COLUMNS; ++i)
-        fprintf(file, "%s%s", i > 0 ? "," : "", columns[i].name);
-    fputc('\n', file);
-}
-
-void row_csv(FILE *file, const struct row *row) {
-    for (int i = 0; i < COLUMNS; ++i) {
-        if (i > 0)
-            fputc(',', file);
-        if (columns[i].size == 0) {
-            if (!isnan(figure_of(row, &columns[i])))
-                fprintf(file, "%.9g", figure_of(row, &columns[i]));
-            continue;
-        }
-        const char *text = text_of(row, &columns[i]);
-        bool quote = text[strcspn(text, ",\"")] != '\0';
-        if (quote)
-            fputc('"', file);
-        for (; *text != '\0'; ++text)
-            fprintf(file, *text == '"' ? "\"\"" : "%c", *text == '\n' ? ' ' : *text);
-        if (quote)
-            fputc('"', file);
+/* For handlers of signals: calls nothing but write(). */
+void report_end(void) {
+    const struct report *r = open_report;
+    open_report = NULL;
+    for (size_t done = 0; r != NULL && done < r->end_size;) {
+        ssize_t written = write(fileno(r->json.file), r->end + done, r->end_size - done);
+        if (written <= 0)
+            return;
+        done += (size_t)written;
     }
-    fputc('\n', file);
 }
 
-bool row_csv_parse(const char *line, struct row *row) {
-    char cell[512];
-    row_clear(row);
-    for (int i = 0; i < COLUMNS; ++i) {
-        size_t length = 0;
-        bool quoted = *line == '"';
-        line += quoted;
-        while (*line != '\0' && *line != '\n' && (quoted || *line != ',')) {
-            if (quoted && *line == '"' && *++line != '"')
-                break;
-            if (length + 1 >= sizeof cell)
-                return false;
-            cell[length++] = *line++;
-        }
-        cell[length] = '\0';
-        if (*line != (i + 1 < COLUMNS ? ',' : '\n') && !(i + 1 == COLUMNS && *line == '\0'))
-            return false;
-        ++line;
-        char *target = (char *)row + columns[i].offset, *end;
-        if (columns[i].size > 0) {
-            if (length >= columns[i].size)
-                return false;
-            memcpy(target, cell, length + 1);
-        } else if (length > 0) {
-            double value = strtod(cell, &end);
-            if (*end != '\0')
-                return false;
-            memcpy(target, &value, sizeof value);
-        }
+static void on_signal(int number) {
+    if (writing) {
+        interrupted = number;
+        return;
     }
-    return true;
+    report_end();
+    raise(number); /* ends the program, as it does by default */
 }
 
-static void json_text(FILE *file, const char *text) {
-    fputc('"', file);
-    for (; *text != '\0'; ++text) {
-        if (*text == '"' || *text == '\\')
-            fputc('\\', file);
-        if ((unsigned char)*text < 0x20)
-            fprintf(file, "\\u%04x", (unsigned)*text);
-        else
-            fputc(*text, file);
+/* Ready for whatever may end the program, unless somebody else is: the CPU device sees to crashes. */
+static void watch(struct report *report) {
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGSEGV,
+                                  SIGBUS, SIGFPE,  SIGILL, SIGABRT};
+    static bool registered;
+    struct sigaction before, action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    open_report = report;
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; ++i)
+        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+            sigaction(signals[i], &action, NULL);
+    if (!registered)
+        registered = atexit(report_end) == 0;
+}
+
+/* Settles how the JSON ends if nothing more is written. */
+static void settle_end(struct report *r) {
+    const struct list *lists[] = {&r->counter_list, &r->fault_list, &r->fact_list};
+    static const char *const names[] = {"counters", "faults", "facts"};
+    char *end = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&end, &size);
+    for (int i = 0; file != NULL && i < 3; ++i) {
+        fflush(lists[i]->file);
+        fprintf(file, "\n], \"%s\": [%s", names[i], lists[i]->text);
     }
-    fputc('"', file);
-}
-
-void row_json(FILE *file, const struct row *row) {
-    fputs("{", file);
-    for (int i = 0; i < COLUMNS; ++i) {
-        fprintf(file, "%s\"%s\": ", i > 0 ? ", " : "", columns[i].name);
-        if (columns[i].size > 0)
-            json_text(file, text_of(row, &columns[i]));
-        else if (isfinite(figure_of(row, &columns[i])))
-            fprintf(file, "%.9g", figure_of(row, &columns[i]));
-        else
-            fputs("null", file);
+    if (file == NULL || fputs("\n]}\n", file) < 0 || fclose(file) != 0) {
+        r->json.error = r->json.error != 0 ? r->json.error : ENOMEM;
+        return;
     }
-    fputs("}", file);
+    free(r->end);
+    r->end = end, r->end_size = size;
 }
 
-/* A figure right-aligned in `width` columns, or a dash. */
-static void cell(FILE *file, int width, int decimals, double value, const char *suffix) {
-    if (isnan(value))
-        fprintf(file, " %*s", width, "-");
-    else
-        fprintf(file, " %*.*f%s", width - (int)strlen(suffix), decimals, value, suffix);
-}
+/* ---- outputs ---- */
 
-void row_table_header(FILE *file, bool figures) {
-    fprintf(file, "%-27s %-12s %-16s %-16s %-9s", "step", "base", "device", "shape", "verified");
-    if (figures)
-        fprintf(file, " %8s %-8s %17s %7s %7s %7s %7s", "rate", "unit", "5%..95%", "library",
-                "ceiling", "copy", "base x");
-    fprintf(file, "  remarks\n");
-}
-
-void row_table(FILE *file, const struct row *row, bool figures) {
-    char error[40] = "";
-    if (figures && !isnan(row->error) && row->error > 0)
-        snprintf(error, sizeof error, "error %.2g", row->error);
-    const char *remarks[] = {row->path, error, strcmp(row->l2, "warm") == 0 ? "warm L2" : "",
-                             row->build, row->note};
-    bool more = figures; /* something follows the status */
-    for (size_t i = 0; i < sizeof remarks / sizeof *remarks; ++i)
-        more = more || remarks[i][0] != '\0';
-    fprintf(file, "%-27s %-12s %-16.16s %-16s %-*s", row->step, row->base, row->device, row->shape,
-            more ? 9 : 0, strcmp(row->status, STATUS_VERIFIED) == 0 ? "yes" : row->status);
-    if (figures) {
-        char spread[40] = "-";
-        if (!isnan(row->rate))
-            snprintf(spread, sizeof spread, "%.2f..%.2f", row->rate_low, row->rate_high);
-        cell(file, 8, 2, row->rate, "");
-        fprintf(file, " %-8s %17s", row->unit, spread);
-        cell(file, 7, 1, row->library, "%");
-        cell(file, 7, 1, row->ceiling, "%");
-        cell(file, 7, 1, row->copy, "%");
-        cell(file, 7, 2, row->speedup, "");
-    }
-    const char *between = "  ";
-    for (size_t i = 0; i < sizeof remarks / sizeof *remarks; ++i)
-        if (remarks[i][0] != '\0') {
-            fprintf(file, "%s%s", between, remarks[i]);
-            between = "; ";
-        }
-    fputc('\n', file);
-}
-
-static bool open_file(const char *name, FILE **file) {
-    *file = name != NULL && strcmp(name, "-") == 0 ? stdout : NULL;
-    if (name == NULL || *file != NULL)
+static bool open_output(struct output *o, const char *name) {
+    o->name = name;
+    if (name == NULL)
         return true;
+    if (strcmp(name, "-") == 0) {
+        *o = (struct output){stdout, "stdout", 0};
+        return true;
+    }
     int fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     const char *why = NULL;
     struct stat status;
-    bool regular = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
-    if (regular && flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && /* others may be shared */
+        flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         why = "another program is writing it";
-    else if (fd >= 0 && (!regular || ftruncate(fd, 0) == 0)) /* a device may be shared */
-        *file = fdopen(fd, "w");
-    if (*file == NULL)
+    else if (fd >= 0)
+        o->file = fdopen(fd, "w");
+    if (o->file == NULL)
         fprintf(stderr, "%s: cannot be written: %s\n", name, why != NULL ? why : strerror(errno));
-    if (*file == NULL && fd >= 0)
+    if (o->file == NULL && fd >= 0)
         close(fd);
-    return *file != NULL;
+    return o->file != NULL;
 }
 
-bool report_open(struct report *report, const char *csv, const char *json) {
-    bool on_stdout =
-        (csv != NULL && strcmp(csv, "-") == 0) || (json != NULL && strcmp(json, "-") == 0);
-    report->table = on_stdout ? NULL : stdout;
-    report->csv_name = csv;
-    report->json_name = json;
-    report->error = 0;
-    report->fact_count = 0;
-    report->rows = false;
-    report->figures = false;
-    if (!open_file(csv, &report->csv) || !open_file(json, &report->json))
+/* What was measured is kept, whatever comes next. */
+static void flush(struct output *o) {
+    if (o->file != NULL && (fflush(o->file) != 0 || ferror(o->file)) && o->error == 0)
+        o->error = errno;
+}
+
+bool output_close(struct output *o) {
+    if (o->file == NULL)
+        return true;
+    flush(o);
+    if (o->file != stdout && fclose(o->file) != 0 && o->error == 0)
+        o->error = errno;
+    if (o->error != 0)
+        fprintf(stderr, "%s could not be written: %s\n", o->name, strerror(o->error));
+    return o->error == 0;
+}
+
+bool report_open(struct report *r, const char *csv, const char *json) {
+    memset(r, 0, sizeof *r);
+    if (csv != NULL && json != NULL && strcmp(csv, json) == 0) {
+        option_refused("--json", json, "another file than --csv");
         return false;
-    if (report->json != NULL)
-        fputs("{\"rows\": [", report->json);
+    }
+    if (!open_output(&r->csv, csv) || !open_output(&r->json, json)) {
+        if (r->csv.file != NULL && r->csv.file != stdout)
+            fclose(r->csv.file);
+        return false;
+    }
+    if (r->csv.file != stdout && r->json.file != stdout)
+        r->table = (struct output){stdout, "stdout", 0};
+    for (struct output *o = &r->csv; o <= &r->json; ++o)
+        if (o->file != NULL && o->file != stdout && ftruncate(fileno(o->file), 0) != 0 &&
+            errno != EINVAL) /* which is what a device or a pipe says */
+            o->error = errno;
+    if (r->json.file == NULL)
+        return true;
+    for (struct list *l = &r->counter_list; l <= &r->fact_list; ++l)
+        if ((l->file = open_memstream(&l->text, &l->size)) == NULL) {
+            fprintf(stderr, "no memory for the records\n");
+            return false;
+        }
+    fputs("{\"rows\": [", r->json.file);
+    flush(&r->json);
+    settle_end(r);
+    watch(r);
     return true;
 }
 
-void report_fact(struct report *report, const char *fact) {
-    if (report->table != NULL)
-        fprintf(report->table, "%s\n", fact);
-    if (report->csv != NULL)
-        fprintf(report->csv, "# %s\n", fact);
-    if (report->fact_count < REPORT_FACTS_MAX)
-        snprintf(report->facts[report->fact_count++], sizeof report->facts[0], "%s", fact);
+/* ---- records ---- */
+
+/* Begins an element of a list of the JSON. Returns where to write it, or null without JSON. */
+static FILE *begin(const struct report *r, struct list *l) {
+    if (r->json.file == NULL)
+        return NULL;
+    writing = true;
+    fputs(l->size > 0 ? ",\n" : "\n", l->file);
+    return l->file;
+}
+
+static void finish(struct report *r) {
+    if (r->json.file == NULL)
+        return;
+    settle_end(r);
+    writing = false;
+    if (interrupted)
+        on_signal(interrupted);
+}
+
+void report_fact(struct report *r, const char *format, ...) {
+    char fact[sizeof r->facts[0]];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(fact, sizeof fact, format, arguments);
+    va_end(arguments);
+    if (r->table.file != NULL)
+        fprintf(r->table.file, "%s\n", fact);
+    if (r->csv.file != NULL)
+        fprintf(r->csv.file, "# %s\n", fact);
+    FILE *json = begin(r, &r->fact_list);
+    if (json != NULL)
+        json_text(json, fact);
+    finish(r);
+    if (r->fact_count < REPORT_FACTS_MAX)
+        memcpy(r->facts[r->fact_count++], fact, sizeof fact);
 }
 
 /* Before the first row. */
-static void start_rows(struct report *report) {
-    if (report->table != NULL)
-        row_table_header(report->table, report->figures);
-    if (report->csv != NULL)
-        row_csv_header(report->csv);
-    report->rows = true;
+static void start_rows(struct report *r) {
+    if (r->table.file != NULL)
+        row_table_header(r->table.file, r->figures);
+    if (r->csv.file != NULL)
+        row_csv_header(r->csv.file);
+    r->rows = true;
 }
 
-void report_row(struct report *report, const struct row *row) {
-    if (!report->rows)
-        start_rows(report);
-    else if (report->json != NULL)
-        fputc(',', report->json);
-    if (report->table != NULL)
-        row_table(report->table, row, report->figures);
-    if (report->csv != NULL)
-        row_csv(report->csv, row);
-    if (report->json != NULL) {
-        fputc('\n', report->json);
-        row_json(report->json, row);
+void report_row(struct report *r, const struct row *row) {
+    const bool first = !r->rows;
+    if (first)
+        start_rows(r);
+    if (r->table.file != NULL)
+        row_table(r->table.file, row, r->figures);
+    if (r->csv.file != NULL)
+        row_csv(r->csv.file, row);
+    if (r->json.file != NULL) {
+        writing = true;
+        fputs(first ? "\n" : ",\n", r->json.file);
+        row_json(r->json.file, row);
     }
-    FILE *const files[] = {report->table, report->csv, report->json};
-    for (int i = 0; i < 3; ++i) /* what was measured is kept, whatever comes next */
-        if (files[i] != NULL && fflush(files[i]) != 0 && report->error == 0)
-            report->error = errno;
+    for (struct output *o = &r->table; o <= &r->json; ++o)
+        flush(o);
+    finish(r);
 }
 
-static bool close_file(FILE *file, const char *name, int error) {
-    if (file == NULL)
-        return true;
-    bool good = !ferror(file);
-    if ((file == stdout ? fflush(file) : fclose(file)) != 0) {
-        good = false;
-        error = errno;
-    }
-    if (!good)
-        fprintf(stderr, "%s could not be written: %s\n", file == stdout ? "stdout" : name,
-                strerror(error));
-    return good;
+void fault_clear(struct fault *fault) {
+    memset(fault, 0, sizeof *fault);
 }
 
-bool report_close(struct report *report) {
-    if (!report->rows)
-        start_rows(report);
-    if (report->json != NULL) {
-        fputs("\n], \"facts\": [", report->json);
-        for (int i = 0; i < report->fact_count; ++i) {
-            fputs(i > 0 ? ", " : "", report->json);
-            json_text(report->json, report->facts[i]);
+void report_fault_silently(struct report *r, const struct fault *fault) {
+#define TEXT(field) COLUMN_TEXT(struct fault, field)
+    static const struct column columns[] = {
+        TEXT(id),          TEXT(step),   TEXT(shape),  TEXT(inputs), TEXT(schedule),
+        TEXT(place),       TEXT(other),  TEXT(thread), TEXT(block),  TEXT(other_thread),
+        TEXT(other_block), TEXT(memory), TEXT(text),   TEXT(mend),   TEXT(repeat)};
+    FILE *json = begin(r, &r->fault_list);
+    if (json != NULL)
+        json_object(json, columns, sizeof columns / sizeof *columns, fault);
+    finish(r);
+}
+
+void report_fault(struct report *r, const struct fault *f) {
+    fprintf(stderr, "%s %s, %s inputs, schedule %s: %s\n", f->step, f->shape, f->inputs,
+            f->schedule, f->text);
+    if (f->repeat[0] != '\0')
+        fprintf(stderr, "  repeat: %s\n", f->repeat);
+    report_fault_silently(r, f);
+}
+
+void report_counters(struct report *r, const struct counters *counters) {
+    FILE *json = begin(r, &r->counter_list);
+    if (json != NULL)
+        counters_json(json, counters);
+    finish(r);
+}
+
+bool report_close(struct report *r) {
+    bool good = true;
+    if (!r->rows)
+        start_rows(r);
+    if (r->json.file != NULL) {
+        writing = true;
+        fwrite(r->end, 1, r->end_size, r->json.file);
+        flush(&r->json);
+        open_report = NULL;
+        writing = false;
+        for (struct list *l = &r->counter_list; l <= &r->fact_list; ++l) {
+            fclose(l->file);
+            free(l->text);
         }
-        fputs("]}\n", report->json);
+        free(r->end);
     }
-    bool good = close_file(report->csv, report->csv_name, report->error);
-    good = close_file(report->json, report->json_name, report->error) && good;
-    return close_file(report->table, NULL, report->error) && good;
+    for (struct output *o = &r->json; o >= &r->table; --o)
+        good = output_close(o) && good;
+    if (interrupted)
+        on_signal(interrupted);
+    return good;
 }

@@ -146,7 +146,3 @@ bool shapes_find(const char *text, enum shape_kind kind, const char *what, struc
     } while (*what++ == ',');
     return true;
 }
-
-void shapes_print(const char *text) {
-    fputs(text, stdout);
-}

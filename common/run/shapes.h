@@ -51,9 +51,6 @@ extern const char shapes_text[];
 bool shapes_find(const char *text, enum shape_kind kind, const char *what, struct shapes *list,
                  char *error);
 
-/** Prints the names, sizes, sets and sources of all shapes in `text` to stdout. */
-void shapes_print(const char *text);
-
 /**
  * Reads a whole number from 0 to `max`.
  * @return false if `word` holds anything else: a sign, a fraction, blanks, nothing, more than `max`.
