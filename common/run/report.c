@@ -76,12 +76,12 @@ static void settle_end(struct report *r) {
 
 /* ---- outputs ---- */
 
-static bool open_output(struct output *o, const char *name) {
+static bool open_output(struct output_file *o, const char *name) {
     o->name = name;
     if (name == NULL)
         return true;
     if (strcmp(name, "-") == 0) {
-        *o = (struct output){stdout, "stdout", 0};
+        *o = (struct output_file){stdout, "stdout", 0};
         return true;
     }
     int fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
@@ -100,12 +100,12 @@ static bool open_output(struct output *o, const char *name) {
 }
 
 /* What was measured is kept, whatever comes next. */
-static void flush(struct output *o) {
+static void flush(struct output_file *o) {
     if (o->file != NULL && (fflush(o->file) != 0 || ferror(o->file)) && o->error == 0)
         o->error = errno;
 }
 
-bool output_close(struct output *o) {
+bool output_close(struct output_file *o) {
     if (o->file == NULL)
         return true;
     flush(o);
@@ -128,8 +128,8 @@ bool report_open(struct report *r, const char *csv, const char *json) {
         return false;
     }
     if (r->csv.file != stdout && r->json.file != stdout)
-        r->table = (struct output){stdout, "stdout", 0};
-    for (struct output *o = &r->csv; o <= &r->json; ++o)
+        r->table = (struct output_file){stdout, "stdout", 0};
+    for (struct output_file *o = &r->csv; o <= &r->json; ++o)
         if (o->file != NULL && o->file != stdout && ftruncate(fileno(o->file), 0) != 0 &&
             errno != EINVAL) /* which is what a device or a pipe says */
             o->error = errno;
@@ -207,7 +207,7 @@ void report_row(struct report *r, const struct row *row) {
         fputs(first ? "\n" : ",\n", r->json.file);
         row_json(r->json.file, row);
     }
-    for (struct output *o = &r->table; o <= &r->json; ++o)
+    for (struct output_file *o = &r->table; o <= &r->json; ++o)
         flush(o);
     finish(r);
 }
@@ -259,7 +259,7 @@ bool report_close(struct report *r) {
         }
         free(r->end);
     }
-    for (struct output *o = &r->json; o >= &r->table; --o)
+    for (struct output_file *o = &r->json; o >= &r->table; --o)
         good = output_close(o) && good;
     if (interrupted)
         on_signal(interrupted);

@@ -393,6 +393,8 @@ int problem_main(struct problem *p, const struct track *track, const struct step
         return status;
     if (!report_open(&report, options.csv, options.json))
         return EXIT_USAGE;
+    if (options.quiet)
+        report.table.file = NULL;
     device_report(&device, &options, &report);
     memset(p, 0, sizeof *p);
     p->track = track, p->options = &options, p->device = &device, p->report = &report;
