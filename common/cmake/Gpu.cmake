@@ -5,6 +5,37 @@
 # OVERLAP_GPU_MISSING    why they are not
 # OVERLAP_ARCHITECTURES  what they are built for, such as 80;90
 
+# Sets `out` to what a step with the architecture `arch` of steps.list is built for, of OVERLAP_ARCHITECTURES: with 80, all
+# that are 80 or newer. 90a is one and no other: where 90 or 90a is asked for, without PTX, as none can be made for compute_90.
+# Sets `missing` to why there is none, or to nothing.
+function(step_architectures out missing arch)
+  set(fit "")
+  set(needed "sm_${arch} or newer")
+  if(arch MATCHES "^([0-9]+)[a-z]$")
+    set(needed "sm_${arch}")
+    if(OVERLAP_ARCHITECTURES MATCHES "(^|;)${CMAKE_MATCH_1}[a-z]?(-|;|$)")
+      set(fit ${arch}-real)
+    endif()
+  else()
+    foreach(asked IN LISTS OVERLAP_ARCHITECTURES)
+      string(REGEX MATCH "^[0-9]+" number ${asked})
+      if(NOT number LESS arch)
+        list(APPEND fit ${asked})
+      endif()
+    endforeach()
+  endif()
+  set(why "")
+  if(NOT OVERLAP_HAVE_GPU)
+    set(fit "")
+    set(why "built without CUDA")
+  elseif(NOT fit)
+    list(JOIN OVERLAP_ARCHITECTURES ", " built)
+    set(why "needs ${needed}, built for sm_{${built}}")
+  endif()
+  set(${out} "${fit}" PARENT_SCOPE)
+  set(${missing} "${why}" PARENT_SCOPE)
+endfunction()
+
 set(OVERLAP_GPU AUTO CACHE STRING "Build the GPU programs: AUTO (if there is a CUDA compiler), ON or OFF")
 set_property(CACHE OVERLAP_GPU PROPERTY STRINGS AUTO ON OFF)
 string(TOUPPER "${OVERLAP_GPU}" gpu_wanted)
@@ -108,16 +139,3 @@ set(OVERLAP_HAVE_GPU TRUE)
 set(OVERLAP_ARCHITECTURES ${CMAKE_CUDA_ARCHITECTURES})
 list(JOIN OVERLAP_ARCHITECTURES ", " gpu_list)
 message(STATUS "GPU programs: ${CMAKE_CUDA_COMPILER}, version ${CMAKE_CUDA_COMPILER_VERSION}, for sm_{${gpu_list}}")
-
-# Sets `out` to those of OVERLAP_ARCHITECTURES that a step with minimum `minimum` is built for.
-# A minimum with a suffix (90a) is an architecture of its own: that one and no other.
-function(gpu_architectures out minimum)
-  set(fit "")
-  foreach(arch IN LISTS OVERLAP_ARCHITECTURES)
-    string(REGEX MATCH "^[0-9]+" number ${arch})
-    if(arch STREQUAL minimum OR (minimum MATCHES "^[0-9]+$" AND NOT number LESS minimum))
-      list(APPEND fit ${arch})
-    endif()
-  endforeach()
-  set(${out} "${fit}" PARENT_SCOPE)
-endfunction()

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-double device_peak_flops(const struct device *d, enum number_type type) {
+double device_peak_flops(const struct device *d, enum element_type type) {
     /* Fused multiply-adds a cycle and SM. BF16 and FP16 take twice the rate of TF32. */
     static const struct {
         int major, minor, f32, tf32;
@@ -12,6 +12,9 @@ double device_peak_flops(const struct device *d, enum number_type type) {
     };
     for (size_t i = 0; d->gpu && i < sizeof table / sizeof *table; ++i)
         if (table[i].major == d->major && table[i].minor == d->minor && d->clock_hz > 0)
-            return 2.0 * d->sms * d->clock_hz * (type == TYPE_TF32 ? table[i].tf32 : table[i].f32);
+            return 2.0 * d->sms * d->clock_hz *
+                   (type == ELEMENT_F32    ? table[i].f32
+                    : type == ELEMENT_TF32 ? table[i].tf32
+                                           : 2 * table[i].tf32);
     return NAN;
 }

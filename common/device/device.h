@@ -10,7 +10,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "judge/numbers.h"
+#include "judge/element.h"
 #include "run/options.h"
 #include "run/report.h"
 
@@ -52,7 +52,7 @@ void device_report(const struct device *device, const struct options *options,
 
 /** Starts the row of a result on `device`: all that is known before the run but the sizes. */
 void device_row(struct row *row, const struct device *device, const struct shape *shape,
-                enum number_type type, const char *step, const char *base);
+                enum element_type type, const char *step, const char *base);
 
 /**
  * Arithmetic ceiling in FLOP/s: SMs x operations a cycle x highest clock.
@@ -62,7 +62,7 @@ void device_row(struct row *row, const struct device *device, const struct shape
  * and FP16, dense; on Hopper only wgmma reaches it).
  * @return NAN where the figure is not known.
  */
-double device_peak_flops(const struct device *device, enum number_type type);
+double device_peak_flops(const struct device *device, enum element_type type);
 
 /**
  * Goes to schedule number `i` of those that `only` allows (null: all).

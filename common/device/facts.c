@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "track/library.h"
-#include "judge/oracle.h"
+#include "judge/judge.h"
 
 void device_report(const struct device *d, const struct options *options, struct report *report) {
     char date[32], library[64];
@@ -29,18 +29,18 @@ void device_report(const struct device *d, const struct options *options, struct
 }
 
 void device_row(struct row *row, const struct device *d, const struct shape *shape,
-                enum number_type type, const char *step, const char *base) {
+                enum element_type type, const char *step, const char *base) {
     row_clear(row);
     snprintf(row->step, sizeof row->step, "%s", step);
     snprintf(row->base, sizeof row->base, "%s", base);
     snprintf(row->device, sizeof row->device, "%s", d->name);
     snprintf(row->shape, sizeof row->shape, "%s", shape->name);
-    snprintf(row->type, sizeof row->type, "%s", number_type_name(type));
+    snprintf(row->type, sizeof row->type, "%s", element_name(type));
     snprintf(row->build, sizeof row->build, "%s", device_build_label());
 }
 
 const char *device_build_label(void) {
-    if (oracle_has_device_debugging())
+    if (judge->device_debugging)
         return "device debugging";
 #ifdef __OPTIMIZE__
     return "";

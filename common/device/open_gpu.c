@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "device/cuda_compat.h"
-#include "judge/oracle.h"
+#include "judge/judge.h"
 
 /* The answers of nvidia-smi to a query, comma-separated, about one GPU; "" without nvidia-smi. */
 static void query(const char *bus_id, const char *fields, char *answer, size_t size) {
@@ -82,8 +82,12 @@ int device_open(int ordinal, struct device *device) {
     }
     CUDA_CHECK(cudaSetDevice(ordinal));
     describe(ordinal, device);
-    CUDA_CHECK(oracle_probe());
-    oracle_check();
+    CUDA_CHECK(judge->probe());
+    const char *differs = judge_self_test(judge);
+    if (differs != NULL) {
+        fprintf(stderr, "the GPU's judge disagrees with the plain loops: %s\n", differs);
+        return EXIT_FAULT;
+    }
     return 0;
 }
 

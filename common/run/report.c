@@ -63,12 +63,12 @@ static void watch(void) {
 
 /* ---- outputs ---- */
 
-static bool open_output(struct output *o, const char *name) {
+static bool open_output(struct output_file *o, const char *name) {
     o->name = name;
     if (name == NULL)
         return true;
     if (strcmp(name, "-") == 0) {
-        *o = (struct output){stdout, "stdout", 0};
+        *o = (struct output_file){stdout, "stdout", 0};
         return true;
     }
     int fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
@@ -86,12 +86,12 @@ static bool open_output(struct output *o, const char *name) {
     return o->file != NULL;
 }
 
-static void flush(struct output *o) {
+static void flush(struct output_file *o) {
     if (o->file != NULL && (fflush(o->file) != 0 || ferror(o->file)) && o->error == 0)
         o->error = errno;
 }
 
-bool output_close(struct output *o) {
+bool output_close(struct output_file *o) {
     if (o->file == NULL)
         return true;
     flush(o);
@@ -114,8 +114,8 @@ bool report_open(struct report *r, const char *csv, const char *json) {
         return false;
     }
     if (r->csv.file != stdout && r->json.file != stdout)
-        r->table = (struct output){stdout, "stdout", 0};
-    for (struct output *o = &r->csv; o <= &r->json; ++o)
+        r->table = (struct output_file){stdout, "stdout", 0};
+    for (struct output_file *o = &r->csv; o <= &r->json; ++o)
         if (o->file != NULL && o->file != stdout && ftruncate(fileno(o->file), 0) != 0 &&
             errno != EINVAL) /* which is what a device or a pipe says */
             o->error = errno;
@@ -238,7 +238,7 @@ bool report_close(struct report *r) {
         fclose(l->file);
         free(l->text);
     }
-    for (struct output *o = &r->json; o >= &r->table; --o)
+    for (struct output_file *o = &r->json; o >= &r->table; --o)
         good = output_close(o) && good;
     return good;
 }

@@ -43,7 +43,7 @@ struct counter_line {
 
 /** Where a program's records go. */
 struct report {
-    struct output {
+    struct output_file {
         FILE *file; /**< null: not asked for */
         const char *name;
         int error; /**< errno of the first write that failed; 0: none did */
@@ -85,7 +85,7 @@ struct counters;
 void report_counters(struct report *report, const struct counters *counters);
 
 /** Closes an output. @return false, after one line on stderr, if something could not be written. */
-bool output_close(struct output *output);
+bool output_close(struct output_file *output);
 /** Closes the files. @return false, after one line on stderr, if something could not be written. */
 bool report_close(struct report *report);
 /** Writes the JSON of the open report, if there is one, in a program that is about to end. */

@@ -1,13 +1,15 @@
 """Checks a student's kernel file against a step's contract: build/check, which CMake makes.
 
 The file is compiled for the CPU device in both flavours by the build's own commands, linked with the step's driver, and
-run over sizes and schedules, all in a temporary folder. The first failure in the order of jobs() is told; a right
-kernel is compared with the step and its base by counters.
+run over sizes and schedules, all in a temporary folder. Each program writes its records there, see docs/records.md; its
+stdout is the kernel's own. The first failure in the order of jobs() is told; a right kernel is compared with the step and
+its base by counters.
 """
 import argparse
 import collections
 import concurrent.futures
 import csv
+import itertools
 import json
 import math
 import os
@@ -28,18 +30,7 @@ KERNEL = "student/kernel.cu"  # the copy that is compiled, within the temporary 
 MEMORY_MAX = 8 << 30  # bytes of a compiler or a program for the CPU device, which need 0.3 GB
 SHOWN_MAX, PRINTED_MAX = 40, 10  # lines of a compiler's output, of what a kernel prints
 TIMEOUT = 5.0  # seconds
-
-# What the checked flavour runs; what the plain one runs besides the sets of common/run/shapes.txt; where the checked one
-# counts: whole tiles, then the path for rows that start anywhere. The step's own tests take these and larger sizes.
-GEMM_ODD = "--shape 2x4x3,33x32x32,35x79x19,1x105x107,160x96x32,130x66x81"
-VECTOR_ODD = "--shape 1,5,31,1023,1025,33333"
-CHECKED = {"gemm": ["--shape 35x79x19,66x40x49", "--shape 72x48x80", "--shape 33x40x65 --pad 1"],
-           "vector": ["--shape 0,1,1023,1025,2^15+7", "--shape 5,1025 --offset 1"]}
-PLAIN = {"gemm": ["--shape 96x160x32"] + [f"{GEMM_ODD} --pad {pad}" for pad in (1, 2, 4)],
-         "vector": ["--shape 100003"] + [f"{VECTOR_ODD} --offset {offset}" for offset in (1, 3)]}
-COUNTED = {"gemm": ["--shape 160x96x80", "--shape 33x40x129 --pad 1"],
-           "vector": ["--shape 100003", "--shape 5003 --offset 1"]}
-TIMED = {"gemm": "book", "vector": "n-2^28"}
+DEFAULTS = {("--seed", "1"), ("--repeats", "1")}  # of the programs: not worth repeating
 
 HELP = """exit status: 0 right, 1 wrong, 2 it could not be checked: a bad option, no such file, no GPU
 
@@ -125,18 +116,12 @@ class Runner:
 
 # ---- the build ----
 
-LISTS = ("flavours", "flags", "symbols", "cpu", "cpu-checked", "gpu")  # texts of the settings that are lists
-
-
 class Build:
-    """What CMake wrote down, and the commands by which it compiles."""
+    """What CMake wrote down, course.json, and the commands by which it compiles."""
 
     def __init__(self, path):
-        def lists(pairs):
-            return {k: v.split(";") * bool(v) if k in LISTS else v for k, v in pairs}
-
         with open(path, encoding="utf-8") as file:
-            vars(self).update(json.load(file, object_pairs_hook=lists))
+            vars(self).update(json.load(file))
         self.checked = "cpu-checked" in self.flavours
         self.commands = None
 
@@ -149,7 +134,7 @@ class Build:
 
     def command(self, target, ending):
         """The words that compile the file that ends with `ending` for `target`, but for the names of files."""
-        path = os.path.join(self.folder, "compile_commands.json")
+        path = os.path.join(self.build, "compile_commands.json")
         if self.commands is None:
             try:
                 with open(path, encoding="utf-8") as file:
@@ -169,15 +154,33 @@ class Build:
                 kept.append(word)
         return kept, entry["directory"]
 
-    def shapes(self, kind):
-        """The lines of common/run/shapes.txt for products or for vectors: (name, size, sets), in order."""
-        shapes = []
-        with open(os.path.join(self.source, "common", "run", "shapes.txt"), encoding="utf-8") as file:
-            for line in file:
-                columns = line.split()
-                if len(columns) >= 5 and columns[2].isdigit() and (columns[1] == "-") == (kind == "vector"):
-                    shapes.append((columns[0], [int(c) for c in columns[1:4] if c != "-"], columns[4].split(",")))
-        return shapes
+    def sizes(self, track):
+        """The course's sizes for a track: (name, numbers, sets), in order."""
+        names = "mnk" if self.tracks[track]["kind"] == ["gemm"] else "n"
+        return [(shape["name"], [shape[x] for x in names], shape["sets"]) for shape in self.shapes
+                if (shape["m"] is None) == (names == "n")]
+
+def records(path):
+    """What a program wrote for --json. What it had not finished when it was ended is left out, or all if it is no JSON."""
+    text, found = "", {}
+    if os.path.exists(path):
+        with open(path, encoding="utf-8", errors="replace") as file:
+            text = file.read()
+    for end in ("", "]}"):
+        try:
+            found = found or json.loads(text + end)
+        except ValueError:
+            pass
+    return {key: found.get(key, []) for key in ("rows", "counters", "faults")}
+
+
+def parsed(words):
+    """Options, each with a value: by name."""
+    return dict(zip(words[::2], words[1::2]))
+
+
+def flat(options):
+    return [word for pair in options.items() for word in pair]
 
 
 def shortened(text, most=SHOWN_MAX):
@@ -193,10 +196,11 @@ class Check:
     def __init__(self, build, runner, pool, options, step, path):
         self.build, self.runner, self.pool, self.options = build, runner, pool, options
         self.name, self.step, self.path, self.source = step, build.steps[step], path, b""
-        self.kind = "gemm" if self.step["track"] == "gemm" else "vector"
+        self.track = build.tracks[self.step["track"]]
         self.base_name = {"baseline": "the baseline", "-": ""}.get(self.step["base"], self.step["base"])
-        self.counted = COUNTED[self.kind][0].split()[1]
-        self.known = build.shapes(self.kind)
+        self.counted = self.track["counted"][0].split()[1]
+        self.known = build.sizes(self.step["track"])
+        self.numbers = itertools.count()
 
     def clean(self, text):
         """Names the student's file, and what it defines, as the student does."""
@@ -249,13 +253,13 @@ class Check:
             return verdict, said
         for path in objects:
             if not os.path.exists(path):
-                raise Cannot(f"{path}: not built; build first: cmake --build {shlex.quote(self.build.folder)}")
+                raise Cannot(f"{path}: not built; build first: cmake --build {shlex.quote(self.build.build)}")
         done = self.runner.run([self.build.cxx, *shlex.split(self.build.link_flags), self.file(f"{flavour}.o"), *objects,
                                 *self.build.libraries[flavour], "-o", self.file(flavour)], 300)
         told = self.clean(done.err)
         missing = [f"{s}()" for s in self.step["symbols"] if re.search(rf"undefined reference to .{s}\b", told)]
         if missing:
-            header = f"common/track/{self.step['track']}/{self.step['track']}.h"
+            header = self.track["header"]
             how = "does not define" if self.source.strip() else "is empty: it must define"
             text = f"{self.path} {how} {' and '.join(missing)} with the parameters that {header} declares."
             return broken("no entry symbol", [text], header), said
@@ -264,150 +268,128 @@ class Check:
     # ---- run ----
 
     def options_of(self, *keys):
-        given = [(key, getattr(self.options, key)) for key in keys]
-        return [word for key, value in given if value is not None for word in (f"--{key}", value)]
+        given = {f"--{key}": getattr(self.options, key) for key in keys}
+        return {key: value for key, value in given.items() if value is not None}
 
-    def sizes(self):
+    def asked(self):
         """Options that ask for other sizes than the step's."""
         asked = self.options_of("shape", "m", "n", "k", "pad", "offset")
         if asked and not self.options_of("shape", "m", "n", "k"):
-            asked += (GEMM_ODD if self.kind == "gemm" else VECTOR_ODD).split()
+            asked["--shape"] = self.track["check_odd"][0]
         return asked
+
+    def shifted(self):
+        """Options for rows, or first elements, that start anywhere."""
+        return [["--shape", self.track["check_odd"][0], *shift.split()] for shift in self.track["test_shifts"]]
 
     def jobs(self):
         """(flavour, options) in the order in which a failure is told."""
         others = self.options_of("seed", "repeats", "schedule")
-        if self.sizes():
-            return [(flavour, self.sizes() + others) for flavour in reversed(self.build.flavours)]
-        jobs = [("cpu-checked", options) for options in CHECKED[self.kind] if self.build.checked]
-        for word, most in (("test", 3e6), ("slabs", 9e5)):  # larger ones take too long
-            names = [n for n, size, sets in self.known if word in sets and max(size) <= 2000 and math.prod(size) < most]
-            if names:
-                jobs.append(("cpu", "--shape " + ",".join(names if word == "test" else names[1::2])))
-        jobs += [("cpu", options) for options in PLAIN[self.kind]]
-        return [(flavour, options.split() + others) for flavour, options in jobs]
+        if self.asked():
+            return [(flavour, self.asked() | others) for flavour in reversed(self.build.flavours)]
+        jobs = [("cpu-checked", options.split()) for options in self.track["check_races"] if self.build.checked]
+        for i, word in enumerate(self.track["test_sets"]):  # larger ones take too long; of later sets, every other
+            names = [n for n, size, sets in self.known
+                     if word in sets and max(size) <= 2000 and math.prod(size) < (9e5 if i else 3e6)]
+            jobs.append(("cpu", ["--shape", ",".join(names[1::2] if i else names)]))
+        jobs += [("cpu", options.split()) for options in self.track["check_values"]]
+        jobs += [("cpu", options) for options in self.shifted()]
+        return [(flavour, parsed(options) | others) for flavour, options in jobs]
+
+    def run(self, program, options, seconds, cpu_seconds=0, memory=0):
+        """Runs a program of the course: its Result, and its records."""
+        path = self.file(f"{next(self.numbers)}.json")
+        done = self.runner.run([program, "--quiet", "--json", path, *options], seconds, cpu_seconds, memory)
+        return done, records(path)
 
     def start(self, flavour, options):
         limit = self.options.timeout
-        command = [self.file(flavour), "--verify-only", "--csv", "-", *options]
-        return self.runner.run(command, 6 * limit, int(2 * limit) + 1, MEMORY_MAX)
+        return self.run(self.file(flavour), ["--verify-only", *flat(options)], 6 * limit, int(2 * limit) + 1, MEMORY_MAX)
 
     def expand(self, options):
         """The sizes that options ask for, in order, with each set's sizes in its place."""
-        value, sizes = dict(zip(options, options[1:])), []
-        for word in value["--shape"].split(",") if "--shape" in value else []:
+        sizes = []
+        for word in options["--shape"].split(",") if "--shape" in options else []:
             sizes += ["x".join(map(str, size)) for name, size, sets in self.known if word in (name, *sets)] or [word]
-        one = [value[option] for option in ("--m", "--n", "--k") if option in value]
+        one = [options[option] for option in ("--m", "--n", "--k") if option in options]
         return sizes + ["x".join(one)] * bool(one)
 
-    @staticmethod
-    def rows(done):
-        """The result rows in a program's output, and what else stands there: what the kernel printed."""
-        rows, rest, names = [], [], None
-        for line in done.out.splitlines():
-            cells = next(csv.reader([line]), [])
-            if cells[:1] == ["step"]:
-                names = cells
-            elif names and len(cells) == len(names):
-                rows.append(dict(zip(names, cells)))
-            elif not line.startswith("# "):
-                rest.append(line)
-        return rows, rest
-
-    def explain(self, flavour, options, done):
+    def explain(self, flavour, options, done, found):
         """A Verdict if a run was not right at every size."""
-        rows, printed = self.rows(done)
-        rows = [row for row in rows if row["step"] == ("yours" if flavour == "gpu" else self.name)]  # not its base's
+        rows = [row for row in found["rows"] if row["step"] == ("yours" if flavour == "gpu" else self.name)]  # not its base's
         sizes = self.expand(options)
         if done.status == 0 and [row["status"] for row in rows] == ["verified"] * len(sizes):
             return None
         lines = self.clean(done.err).splitlines()
-        if done.status == 2 and lines and not rows and (self.sizes() or flavour == "gpu" or self.options.schedule):
+        if done.status == 2 and lines and not rows and (self.asked() or flavour == "gpu" or self.options.schedule):
             raise Cannot(" ".join(lines))
-        faults, schedules, wrong, again = [], [], None, []
-        for line in lines:  # up to the first failure: other sizes may fail in more ways
-            fault = re.match(r"(.*) \[schedule ([^\]]*)\]$", line)
-            told = re.match(r"\S+ (\d+x\d+x\d+|n = \d+), (.*), schedule (\S+): (.*)", line)
-            if line.startswith("  repeat: "):
-                again = line.split()[2:]
-                break
-            if told:
-                wrong = told
-            elif fault:
-                faults.append(fault[1])
-                schedules.append(fault[2])
-        if faults:
-            verdict = words.tell_faults(faults, self.path, self.text_of)
-        elif wrong:
-            verdict = words.tell_wrong(wrong[2], wrong[4], self.kind, self.step["symbols"][0])
+        # Those of the first run that failed: other sizes may fail in more ways.
+        faults = [{key: self.clean(text) for key, text in fault.items()} for fault in found["faults"]]
+        faults = [f for f in faults if all(f[key] == faults[0][key] for key in ("shape", "inputs", "schedule"))]
+        device = [f for f in faults if not f["id"].startswith(("judge.", "device."))]
+        if device:
+            verdict = words.tell_faults(device, self.path, self.text_of, self.options.timeout)
+        elif faults:
+            verdict = words.tell_wrong(faults[0], self.track["kind"][0], self.step["symbols"][0])
         else:
             verdict = words.tell_end(done.status, done.late, lines)
         # Where: as the program said, or else the first size of which it said nothing.
-        if wrong:
-            size, verdict.schedule, inputs = wrong[1], wrong[3], f", {wrong[2]}"
-        else:
-            size, inputs = (sizes + [""])[min(len(rows), len(sizes))], ""
-            verdict.schedule = schedules[0] if schedules else ""
-            again = list(options)
-            if size and "--shape" in again:
-                again[again.index("--shape") + 1] = size
-            if verdict.schedule and "--schedule" not in again:
-                again += ["--schedule", verdict.schedule]
-        verdict.size = words.size_in_words(size)
-        if size:
+        first = faults[0] if faults else {"repeat": "", "inputs": "", "schedule": ""}
+        verdict.schedule, inputs = first["schedule"], f", {first['inputs']} inputs" * bool(first["inputs"])
+        again = parsed(shlex.split(first["repeat"])[1:])
+        if not again:
+            again = dict(options)
+            if "--shape" in again:
+                again["--shape"] = (sizes + [""])[min(len(rows), len(sizes))]
+            if verdict.schedule:
+                again["--schedule"] = verdict.schedule
+        verdict.size = words.size_of(again)
+        if verdict.size:
             schedule = f", schedule {verdict.schedule}" * bool(verdict.schedule)
-            verdict.text.append(f"This was at {words.place(verdict.size, options)}{inputs}{schedule}.")
-        verdict.again = re.sub(r" --(seed|repeats) 1\b", "", " ".join(again))
-        verdict.said = shortened("\n".join(printed), PRINTED_MAX)
+            verdict.text.append(f"This was at {words.place(again)}{inputs}{schedule}.")
+        verdict.again = {key: value for key, value in again.items() if (key, value) not in DEFAULTS}
+        verdict.said = shortened(self.clean(done.out), PRINTED_MAX)
         return verdict
 
     # ---- compare ----
 
     def count(self, program, options):
         """The sums that a checked program counts, of its step and, with --base, of its base."""
-        done = self.runner.run([program, "--counters", *options], 6 * self.options.timeout)
-        columns, widths, within = [{}, {}], [], False
-        for line in done.out.splitlines():
-            access = re.match(r"\S.*:\d+ +(load|copy)(?:, write)? +(\d+) +(\d+) ", line)
-            total = re.match(r"(\s*\S.*?)\s+(\d+)(?:\s+(\d+)\s+\S+)?$", line)
-            if line.startswith("counters: "):
-                widths.append({})
-            elif line.startswith("sum "):
-                within = True
-            elif access:  # instructions, and the sum of the bytes of each
-                width = widths[-1].setdefault(access[1], [0, 0])
-                width[0] += int(access[3])
-                width[1] += int(access[2]) * int(access[3])
-            elif within and total and total[1] != "  at least":
-                for column, figure in zip(columns, total.groups()[1:]):
-                    if figure is not None:
-                        column[total[1]] = int(figure)
-        for column, width in zip(columns, widths):
-            column.update({f"bytes of a {what}": size / instructions for what, (instructions, size) in width.items()})
+        columns = []
+        for counted in self.run(program, ["--counters", *options], 6 * self.options.timeout)[1]["counters"]:
+            sums = counted["sums"]
+            sums["sectors_read"] = sums["load_sectors"] + sums["copy_sectors"]
+            sums["plain_cycles"] = sums["shared_cycles"] - sums["conflicts"]
+            for operation, memory in (("load", "global"), ("copy", "shared")):
+                of = [line for line in counted["lines"] if (line["operation"], line["memory"]) == (operation, memory)]
+                instructions = sum(line["instructions"] for line in of)
+                moved = sum(line["bytes"] * line["instructions"] for line in of)
+                sums[operation + "_width"] = moved / instructions if instructions else 0
+            columns.append(sums)
         return columns
 
     def compare(self, verdict):
         """Counters beside those of the step and its base, and remarks on what differs."""
-        step = os.path.join(self.build.folder, "cpu-checked", self.name)
-        based = ["--base"] if self.base_name else []
+        step = os.path.join(self.build.build, "cpu-checked", self.name)
+        based = ["--base"] * bool(self.base_name)
         asked = [(options.split(), self.pool.submit(self.count, self.file("cpu-checked"), options.split()),
-                  self.pool.submit(self.count, step, options.split() + based)) for options in COUNTED[self.kind]]
+                  self.pool.submit(self.count, step, options.split() + based)) for options in self.track["counted"]]
         found = {}
         for options, mine, theirs in asked:
-            (yours, _), (steps, bases) = mine.result(), theirs.result()
-            if not yours or not steps:
+            mine, theirs = mine.result(), theirs.result()
+            if not mine or len(theirs) != 1 + len(based):
                 return  # the kernel or the step's program was changed meanwhile
-            differs = words.remarks(self.name, yours, steps, bases)
+            yours, steps, unchanged = mine[0], theirs[0], mine == theirs[1:]
+            differs = words.remarks(self.name, yours, steps, unchanged)
             if not verdict.counters:
-                verdict.counters = {name: (count, steps[name], bases.get(name)) for name, count in yours.items()
-                                    if "bytes of" not in name}
+                verdict.counters = {key: [column[key] for column in (yours, *theirs)] for key in words.SUMS}
                 found = differs
-                if yours == bases:
+                if unchanged:
                     verdict.remarks = [f"Your kernel counts the same as {self.base_name} in everything: as if nothing had "
                                        "changed."]
             else:
-                where = words.place(words.size_in_words(options[1]), options)
-                found.update({name: f"At {where}: {text}" for name, text in differs.items() if name not in found})
+                where = words.place(parsed(options))
+                found.update({key: f"At {where}: {text}" for key, text in differs.items() if key not in found})
         verdict.remarks += found.values()
         if not verdict.remarks:
             verdict.remarks = [f"Your kernel counts the same as {self.name} in everything."]
@@ -419,7 +401,8 @@ class Check:
         if self.step["missing"]:
             raise Cannot(f"--gpu: there is no GPU program of {self.name}: {self.step['missing']}")
         # The driver once more, with the step in the base's place.
-        defines, renames = ["-USTEP_NAME", '-DSTEP_NAME="yours"', "-UBASE_NAME", f'-DBASE_NAME="{self.name}"'], []
+        texts, renames = {"STEP_NAME": "yours", "BASE_NAME": self.name, "BASE_TYPES": ":".join(self.step["types"])}, []
+        defines = [word for name, text in texts.items() for word in (f"-U{name}", f'-D{name}="{text}"')]
         for symbol in self.step["symbols"]:
             macro = symbol.replace(self.step["track"], "FUNCTION").upper()
             for whose, name in (("STEP", "yours"), ("BASE", self.name)):
@@ -432,23 +415,24 @@ class Check:
             raise Cannot(f"--gpu: {main} does not compile: {done.err}")
         wrong, _ = self.make("gpu", [self.file("main.o"), *self.step["objects"]["gpu"]], renames)
         others = self.options_of("seed", "repeats")
-        runs = [self.sizes()] if self.sizes() else [["--shape", "test"], PLAIN[self.kind][1].split()]
-        timed = ["--shape", self.options.gpu_shape or TIMED[self.kind]]
-        for options in [["--verify-only", *options] for options in runs] + [timed]:
+        runs = [self.asked()] if self.asked() else [{"--shape": self.track["test_sets"][0]}, parsed(self.shifted()[0])]
+        found = {"rows": []}
+        for options in runs + [{"--shape": self.options.gpu_shape or self.track["timed"][0]}]:
             if wrong is None:
-                done = self.runner.run([self.file("gpu"), "--csv", "-", *options, *others], 24 * self.options.timeout)
+                verify = ["--verify-only"] * (options in runs)
+                done, found = self.run(self.file("gpu"), [*verify, *flat(options | others)], 24 * self.options.timeout)
                 if done.status == 77:
                     raise Cannot("--gpu: it compiles, but cannot be run here: " + done.err.strip().splitlines()[-1])
-                wrong = self.explain("gpu", options + others, done)
+                wrong = self.explain("gpu", options | others, done, found)
         if wrong:
             wrong.kind += " on the GPU" if wrong.compiled else " for the GPU"
-            wrong.again = f"--gpu {wrong.again}" * bool(wrong.again)
+            wrong.again = wrong.again and {"--gpu": "", **wrong.again}
             return wrong
-        for row in self.rows(done)[0]:
-            if row["step"] == "yours" and row["rate"]:
-                rate, over = float(row["rate"]), float(row["speedup"])
+        for row in found["rows"]:
+            if row["step"] == "yours" and row["rate"] is not None:
+                rate, over = row["rate"], row["speedup"]
                 verdict.device = row["device"]
-                verdict.timed.append((row["shape"], row["unit"], rate, rate / over, over, float(row["library"])))
+                verdict.timed.append((row["shape"], row["unit"], rate, rate / over, over, row["library"]))
         return None
 
     # ---- all of it ----
@@ -464,11 +448,11 @@ class Check:
         jobs = self.jobs()
         running = [self.pool.submit(self.start, *job) for job in jobs]
         for (flavour, options), run in zip(jobs, running):
-            wrong = self.explain(flavour, options, run.result())
+            wrong = self.explain(flavour, options, *run.result())
             if wrong:
                 return wrong
             verdict.sizes[flavour] = verdict.sizes.get(flavour, 0) + len(self.expand(options))
-        if self.build.checked and not self.sizes():
+        if self.build.checked and not self.asked():
             self.compare(verdict)
         try:
             return self.options.gpu and self.on_gpu(verdict) or verdict

@@ -33,7 +33,7 @@ static const char help_text[] =
 static void print_list(void) {
     printf("# step               base         track    types\n");
     for (const struct step *s = steps; s->name != NULL; ++s)
-        printf("%-20s %-12s %-8s %-5s%s%s\n", s->name, s->base, s->track, s->types,
+        printf("%-20s %-12s %-8s %-13s%s%s\n", s->name, s->base, s->track, s->types,
                s->missing != NULL ? "  no GPU program: " : "",
                s->missing != NULL ? s->missing : "");
     printf("\n%s", shapes_text);
@@ -148,7 +148,7 @@ int main(int argc, char **argv) {
     }
     if (!report_open(&ladder.report, ladder.csv, ladder.json))
         return EXIT_USAGE;
-    struct output table = ladder.report.table;
+    struct output_file table = ladder.report.table;
     ladder.report.table.file = NULL;
     child_watch();
     if (ladder.gpu)

@@ -1,7 +1,7 @@
 # Runs PROGRAM, a step with a planted bug, with the arguments RUN: it must exit with status 1 and say CAUGHT.
 #
-# With SCHEDULES it is the checked flavour: it must report RACE under each of them, run one by one. In RACE,
-# {text} stands for the numbers of the lines of KERNEL that hold this text.
+# DEVICE cpu-checked: it must report RACE under each schedule, run one by one. In RACE, {text} stands for the numbers of
+# the lines of KERNEL that hold this text.
 cmake_policy(VERSION 3.20)
 if(EXISTS ${KERNEL}.stale)
   file(READ ${KERNEL}.stale said)
@@ -26,7 +26,7 @@ function(run_trap wanted)
   endif()
 endfunction()
 
-if(NOT DEFINED SCHEDULES)
+if(NOT DEVICE STREQUAL "cpu-checked")
   run_trap("${CAUGHT}")
   return()
 endif()
@@ -55,7 +55,11 @@ while(RACE MATCHES "{([^}]*)}")
   list(JOIN lines "|" lines)
   string(REPLACE "{${text}}" "kernel.cu:(${lines})" RACE "${RACE}")
 endwhile()
-separate_arguments(SCHEDULES)
-foreach(schedule IN LISTS SCHEDULES)
+execute_process(COMMAND ${PROGRAM} --schedule ? ERROR_VARIABLE said) # it names those that are allowed
+if(NOT said MATCHES "allowed; allowed: ([^\n]* [^\n]*)")
+  message(FATAL_ERROR "no schedules: ${said}")
+endif()
+separate_arguments(schedules UNIX_COMMAND "${CMAKE_MATCH_1}")
+foreach(schedule IN LISTS schedules)
   run_trap("${RACE}" --schedule ${schedule})
 endforeach()

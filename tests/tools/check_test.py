@@ -16,7 +16,7 @@ import time
 
 BUILD, GROUP = os.path.abspath(sys.argv[1]), sys.argv[2]
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-SETTINGS = os.path.join(BUILD, "generated", "check.json")
+SETTINGS = os.path.join(BUILD, "generated", "course.json")
 CHECK, START = os.path.join(BUILD, "check"), os.path.join(BUILD, "start")
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SOURCE, "common", "tools"))
@@ -124,7 +124,7 @@ def test_usage():
     pages = {page for _, _, page in words.FAULTS} | set(words.ORACLE.values()) | {words.RULES, words.DEVICE}
     for step in sorted(os.listdir(os.path.join(SOURCE, "steps"))):
         if os.path.isdir(os.path.join(SOURCE, "steps", step)):
-            pages.add(f"docs/steps/{step}.md#{words.section(read('steps/steps.list').split(step)[1].split()[0])}")
+            pages.add(f"docs/steps/{step}.md#{words.section(check.Build(SETTINGS).steps[step]['base'])}")
     for page in pages - {"{step}"}:
         path, _, anchor = page.partition("#")
         titles = {
