@@ -41,6 +41,7 @@ if(OVERLAP_HAVE_GPU)
 endif()
 foreach(tool IN ITEMS check start)
   file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/${tool} CONTENT "#!/bin/sh
+export OVERLAP_BUILD=\"${CMAKE_BINARY_DIR}\"
 exec \"${Python3_EXECUTABLE}\" -B \"${CMAKE_SOURCE_DIR}/common/tools/${tool}.py\" \\
     --settings \"${CMAKE_BINARY_DIR}/generated/course.json\" --program \"$0\" \"$@\"
 " FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)

@@ -41,6 +41,6 @@ refused(04_regblock STAGES=4)         # more shared memory than a block may have
 refused(05_wmma BM=128 BN=256 BK=8 WARPS_M=4 WARPS_N=1)
 refused(05_wmma BM=48)               # fragments that do not cover the tile
 refused(05_wmma PAD_B=1)
-refused(06_wmma_db STAGES=1)          # a loop that alternates between two slabs
+refused(06_wmma_db STAGES=1)          # a loop that alternates between two stages
 refused(08_reduction_async THREADS=100) # warps that are not whole
 refused(09_scan_async THREADS=100)

@@ -138,7 +138,7 @@ def test_usage():
 def test_first():
     """One answer of each kind, so that something is tested where the others are not run."""
     expect(1, ["x.cu: compiler errors", r"x.cu:\d+:\d+: error: .*load_slap"], CHECK, "06",
-           edited("x.cu", ("static __device__ void load_slab(", "static __device__ void load_slap(")))
+           edited("x.cu", ("static __device__ void load_stage(", "static __device__ void load_stge(")))
     loop = edited("x.cu", (KERNEL, KERNEL + "    for (volatile int i = 0; i >= 0; i = 1); // for ever\n"))
     expect(1, ["x.cu: an endless loop\n", f"x.cu:{line_of(loop, 'for ever')}: ", "Repeat just this: "], CHECK, "06", loop,
            "--timeout", "1")
@@ -231,7 +231,7 @@ def test_compare():
                        ("variants/06_no_pad", "Bank conflicts: .*Padding"),
                        ("variants/06_bk_8", "Blocks meet at .* barriers"),
                        ("variants/06_copy_4", "copies 4 bytes at once on average, 06_wmma_db 16"),
-                       ("../tests/diffs/solutions/06_three_slabs",
+                       ("../tests/diffs/solutions/06_three_stages",
                         "More groups of copies are in flight while your kernel computes: 2, 06_wmma_db 1")]:
         patched(os.path.join(SOURCE, "tests/diffs", name + ".diff"), "x.cu")
         expect(0, ["right", says], CHECK, "06", "x.cu")
@@ -529,7 +529,7 @@ def test_traps(step):
         "no_barrier_after_load": "a missing barrier",
         "no_warp_barrier": "a missing barrier",
         "no_fence_before_count": "a race between blocks",
-        "drops_slab": "(wrong values|a copy that is never waited for)",
+        "drops_tile": "(wrong values|a copy that is never waited for)",
         "never_flips": ".*(missing|wrong|overwrites).*",
         "tail_dropped": "wrong values",
         "no_tf32_conversion": "wrong values"

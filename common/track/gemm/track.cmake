@@ -9,7 +9,7 @@ set(TRACK_gemm_LADDER book square-4096 square-8192)          # the sizes of the 
 set(TRACK_gemm_PROFILED book 256x128x256)                    # the sizes of hardware counters
 set(TRACK_gemm_COUNTED "--shape 160x96x80" "--shape 33x40x129 --pad 1") # counters: whole tiles, then rows that start anywhere
 # What CTest runs: sets of shapes.txt; ODD with each of SHIFTS, for rows that are not aligned.
-set(TRACK_gemm_TEST_SETS test slabs)
+set(TRACK_gemm_TEST_SETS test k-tiles)
 set(TRACK_gemm_TEST_ODD 2x4x3,33x32x32,35x79x19,1x105x107,160x96x224,130x66x81)
 set(TRACK_gemm_TEST_SHIFTS "--pad 1" "--pad 2" "--pad 4")
 set(TRACK_gemm_TEST_REPEATS 3)                               # at the limits, on a GPU
