@@ -21,7 +21,14 @@ static unsigned block_barrier(Place place, const char *what, bool vote = false) 
     if (b.waiting.empty()) b.place = place;
     // Compilers duplicate calls: one line is one barrier. Without the binutils no line is known.
     if (place != b.place && has_line(place) && source_line(place) != source_line(b.place))
-        fault(place, FaultKind::barrier_divergent, source_line(b.place));
+        report_once({FaultKind::barrier_divergent,
+                     source_line(place),
+                     {},
+                     running_position(),
+                     source_line(b.place),
+                     "",
+                     {},
+                     false});
     b.waiting.push_back(self->rank);
     b.votes += vote;
     self->waits_at = what, self->wait_place = place;

@@ -41,7 +41,14 @@ void warp_meet(Place place, const char *what, unsigned mask, Meeting::Work work,
     if (i == meetings.size()) meetings.push_back({what, place, mask, 0, work, orders_memory, {}});
     Meeting &m = meetings[i];
     if (m.what != what) {
-        fault(place, FaultKind::warp_mixed, what, m.what, source_line(m.place));
+        report_once({FaultKind::warp_mixed,
+                     source_line(place),
+                     {what, m.what},
+                     running_position(),
+                     source_line(m.place),
+                     "",
+                     {},
+                     false});
         m.work = nullptr;
     }
     m.here |= bit;

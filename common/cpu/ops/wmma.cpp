@@ -1,4 +1,5 @@
 /** @file wmma.cpp The Tensor Core as WMMA has it: fragments in registers, and their product by a warp. */
+#include "core/program.h"
 #include "core/tracer.h"
 #include "include/mma.h"
 
@@ -56,8 +57,14 @@ static void report_unrounded(Place place, unsigned l, const char *operand, const
             snprintf(text, sizeof text, "%.9g in operand %s", double(x[e]), operand);
             const Block &block = *self->block;
             const unsigned rank = self->rank / warp_size * warp_size + l;
-            return fault_of(position(block.grid, rank, block.number), place, FaultKind::wmma_unrounded_tf32,
-                            {text});
+            return report_once({FaultKind::wmma_unrounded_tf32,
+                                source_line(place),
+                                {text},
+                                position(block.grid, rank, block.number),
+                                "",
+                                "",
+                                {},
+                                false});
         }
 }
 static void report_unrounded(Place, unsigned, const char *, const __half *) {}
