@@ -38,7 +38,7 @@ void cpu_schedule_set(const struct cpu_schedule *schedule);
  * A fault: out-of-bounds access, divergent barrier, deadlock, race, ... A text is "" where it does not apply.
  */
 struct cpu_fault {
-    const char *id;            /**< its kind, as faults/kinds.h has it; "host." before it: of host code */
+    const char *id;            /**< its kind, as faults/kinds.def has it; "host." before it: of host code */
     const char *place, *other; /**< source lines, such as "04_regblock/kernel.cu:52" */
     const char *memory;        /**< the shared variable, or "device memory" */
     const char *schedule, *text, *mend; /**< text: all of it, in one sentence; mend: what usually helps */

@@ -97,15 +97,17 @@ const char *counters_report(const struct counted *counted, struct report *report
         if (error != NULL)
             return error;
         cpu_counters_get(&c);
-        counters[i] = (struct counters){
-            rows[i]->step,
-            rows[i]->shape,
-            {c.load_sectors, c.load_ideal, c.store_sectors, c.store_ideal, c.copy_sectors,
-             c.copy_ideal, c.thread_bytes, c.copy_bytes, c.shared_cycles, c.conflicts, c.barriers,
-             c.waits, c.in_flight, c.mma, c.tensor_flops},
-            NULL,
-            0};
-        counters[i].line_count = cpu_counter_lines(&counters[i].lines);
+        counters[i] = (struct counters){rows[i]->step,
+                                        rows[i]->shape,
+                                        {c.load_sectors, c.load_ideal, c.store_sectors,
+                                         c.store_ideal, c.copy_sectors, c.copy_ideal,
+                                         c.thread_bytes, c.copy_bytes, c.shared_cycles, c.conflicts,
+                                         c.barriers, c.waits, c.in_flight, c.mma, c.tensor_flops},
+                                        NULL,
+                                        0};
+        const struct cpu_counter_line *lines; /* the same members */
+        counters[i].line_count = cpu_counter_lines(&lines);
+        counters[i].lines = (const struct counter_line *)lines;
         counters_row(rows[i], &counters[i]);
         snprintf(rows[i]->path, sizeof rows[i]->path, "%s", code_path_taken());
         report_counters(report, &counters[i]);

@@ -31,6 +31,7 @@ static const char common_help[] =
     "  --base              with --counters: beside the base's, with ratios\n"
     "  --csv FILE          write the rows as CSV; - for stdout instead of the table\n"
     "  --json FILE         write the rows as JSON; - for stdout instead of the table\n"
+    "  --quiet             no table: stdout is what the kernel prints\n"
     "  --list              the shapes, and exit\n"
     "  --help              this text, and exit\n"
     "\n"
@@ -131,6 +132,7 @@ int options_parse(struct options *o, enum shape_kind kind, int argc, char **argv
         {"shape", OPTION_SHAPES, &o->shapes, kind, 0},
         {"warm", OPTION_FLAG, &o->warm, 0, 0},
         {"verify-only", OPTION_FLAG, &o->verify_only, 0, 0},
+        {"quiet", OPTION_FLAG, &o->quiet, 0, 0},
         {"counters", OPTION_FLAG, &o->counters, 0, 0},
         {"base", OPTION_FLAG, &o->base, 0, 0},
         {"schedule", OPTION_TEXT, &o->schedule, 0, 0},

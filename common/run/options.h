@@ -54,6 +54,7 @@ struct options {
     int repeats;          /**< runs that are verified, of each kind of input and each schedule */
     bool warm;            /**< do not flush the L2 cache between samples */
     bool verify_only;     /**< no timing */
+    bool quiet;           /**< no table */
     bool counters;        /**< run once and count, see counters.h */
     bool base;            /**< with counters: those of the base too */
     const char *schedule; /**< of the CPU device, by name; null: all */

@@ -14,74 +14,61 @@
 #include "run/json.h"
 #include "run/options.h"
 
-/* ---- the end of the JSON, also where the program ends early ---- */
+enum { ROWS, COUNTERS, FAULTS, FACTS, LISTS };
 
-static struct report *open_report;        /* whose JSON is not complete; null: none */
-static volatile sig_atomic_t writing;     /* a record is half written */
-static volatile sig_atomic_t interrupted; /* meanwhile, by this signal */
+/* ---- the JSON, which is written when the program ends, however it does ---- */
 
-/* For handlers of signals: calls nothing but write(). */
-void report_end(void) {
-    const struct report *r = open_report;
-    open_report = NULL;
-    for (size_t done = 0; r != NULL && done < r->end_size;) {
-        ssize_t written = write(fileno(r->json.file), r->end + done, r->end_size - done);
+static struct report *open_report; /* whose JSON is not written; null: none */
+
+static bool put(int fd, const char *text, size_t size) {
+    while (size > 0) {
+        ssize_t written = write(fd, text, size);
         if (written <= 0)
-            return;
-        done += (size_t)written;
+            return false;
+        text += written, size -= (size_t)written;
     }
+    return true;
+}
+
+/* Calls nothing but write(): this is for handlers of signals too. */
+void report_end(void) {
+    struct report *r = open_report;
+    open_report = NULL;
+    if (r == NULL)
+        return;
+    static const char *const before[LISTS + 1] = {"{\"rows\": [", "\n], \"counters\": [",
+                                                  "\n], \"faults\": [", "\n], \"facts\": [",
+                                                  "\n]}\n"};
+    for (int i = 0; i <= LISTS && r->json.error == 0; ++i)
+        if (!put(fileno(r->json.file), before[i], strlen(before[i])) ||
+            (i < LISTS && !put(fileno(r->json.file), r->list[i].text, r->list[i].size)))
+            r->json.error = errno;
 }
 
 static void on_signal(int number) {
-    if (writing) {
-        interrupted = number;
-        return;
-    }
     report_end();
-    raise(number); /* ends the program, as it does by default */
+    raise(number); /* which ends the program, as it does by default */
 }
 
-/* Ready for whatever may end the program, unless somebody else is: the CPU device sees to crashes. */
-static void watch(struct report *report) {
+/* The signals that end a program; not those that somebody else sees to, as the CPU device to crashes. */
+static void watch(void) {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGSEGV,
                                   SIGBUS, SIGFPE,  SIGILL, SIGABRT};
-    static bool registered;
     struct sigaction before, action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-    open_report = report;
     for (size_t i = 0; i < sizeof signals / sizeof *signals; ++i)
         if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
             sigaction(signals[i], &action, NULL);
-    if (!registered)
-        registered = atexit(report_end) == 0;
-}
-
-/* Settles how the JSON ends if nothing more is written. */
-static void settle_end(struct report *r) {
-    const struct list *lists[] = {&r->counter_list, &r->fault_list, &r->fact_list};
-    static const char *const names[] = {"counters", "faults", "facts"};
-    char *end = NULL;
-    size_t size = 0;
-    FILE *file = open_memstream(&end, &size);
-    for (int i = 0; file != NULL && i < 3; ++i) {
-        fflush(lists[i]->file);
-        fprintf(file, "\n], \"%s\": [%s", names[i], lists[i]->text);
-    }
-    if (file == NULL || fputs("\n]}\n", file) < 0 || fclose(file) != 0) {
-        r->json.error = r->json.error != 0 ? r->json.error : ENOMEM;
-        return;
-    }
-    free(r->end);
-    r->end = end, r->end_size = size;
+    atexit(report_end);
 }
 
 /* ---- outputs ---- */
 
-static bool open_output(struct output *o, const char *name) {
+static bool open_output(struct output_file *o, const char *name) {
     o->name = name;
     if (name == NULL)
         return true;
     if (strcmp(name, "-") == 0) {
-        *o = (struct output){stdout, "stdout", 0};
+        *o = (struct output_file){stdout, "stdout", 0};
         return true;
     }
     int fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
@@ -99,13 +86,12 @@ static bool open_output(struct output *o, const char *name) {
     return o->file != NULL;
 }
 
-/* What was measured is kept, whatever comes next. */
-static void flush(struct output *o) {
+static void flush(struct output_file *o) {
     if (o->file != NULL && (fflush(o->file) != 0 || ferror(o->file)) && o->error == 0)
         o->error = errno;
 }
 
-bool output_close(struct output *o) {
+bool output_close(struct output_file *o) {
     if (o->file == NULL)
         return true;
     flush(o);
@@ -128,43 +114,45 @@ bool report_open(struct report *r, const char *csv, const char *json) {
         return false;
     }
     if (r->csv.file != stdout && r->json.file != stdout)
-        r->table = (struct output){stdout, "stdout", 0};
-    for (struct output *o = &r->csv; o <= &r->json; ++o)
+        r->table = (struct output_file){stdout, "stdout", 0};
+    for (struct output_file *o = &r->csv; o <= &r->json; ++o)
         if (o->file != NULL && o->file != stdout && ftruncate(fileno(o->file), 0) != 0 &&
             errno != EINVAL) /* which is what a device or a pipe says */
             o->error = errno;
-    if (r->json.file == NULL)
-        return true;
-    for (struct list *l = &r->counter_list; l <= &r->fact_list; ++l)
-        if ((l->file = open_memstream(&l->text, &l->size)) == NULL) {
+    for (int i = 0; i < LISTS && r->json.file != NULL; ++i) {
+        r->list[i].file = open_memstream(&r->list[i].text, &r->list[i].size);
+        if (r->list[i].file == NULL || fflush(r->list[i].file) != 0) {
             fprintf(stderr, "no memory for the records\n");
             return false;
         }
-    fputs("{\"rows\": [", r->json.file);
-    flush(&r->json);
-    settle_end(r);
-    watch(r);
+    }
+    if (r->json.file != NULL) {
+        open_report = r;
+        watch();
+    }
     return true;
 }
 
 /* ---- records ---- */
 
+static sigset_t mask; /* while no element is half written */
+
 /* Begins an element of a list of the JSON. Returns where to write it, or null without JSON. */
-static FILE *begin(const struct report *r, struct list *l) {
+static FILE *begin(struct report *r, int list) {
+    sigset_t all;
+    sigfillset(&all);
     if (r->json.file == NULL)
         return NULL;
-    writing = true;
-    fputs(l->size > 0 ? ",\n" : "\n", l->file);
-    return l->file;
+    sigprocmask(SIG_BLOCK, &all, &mask);
+    fputs(r->list[list].size > 0 ? ",\n" : "\n", r->list[list].file);
+    return r->list[list].file;
 }
 
-static void finish(struct report *r) {
-    if (r->json.file == NULL)
+static void finish(FILE *element) {
+    if (element == NULL)
         return;
-    settle_end(r);
-    writing = false;
-    if (interrupted)
-        on_signal(interrupted);
+    fflush(element);
+    sigprocmask(SIG_SETMASK, &mask, NULL);
 }
 
 void report_fact(struct report *r, const char *format, ...) {
@@ -177,10 +165,10 @@ void report_fact(struct report *r, const char *format, ...) {
         fprintf(r->table.file, "%s\n", fact);
     if (r->csv.file != NULL)
         fprintf(r->csv.file, "# %s\n", fact);
-    FILE *json = begin(r, &r->fact_list);
+    FILE *json = begin(r, FACTS);
     if (json != NULL)
         json_text(json, fact);
-    finish(r);
+    finish(json);
     if (r->fact_count < REPORT_FACTS_MAX)
         memcpy(r->facts[r->fact_count++], fact, sizeof fact);
 }
@@ -195,21 +183,18 @@ static void start_rows(struct report *r) {
 }
 
 void report_row(struct report *r, const struct row *row) {
-    const bool first = !r->rows;
-    if (first)
+    if (!r->rows)
         start_rows(r);
     if (r->table.file != NULL)
         row_table(r->table.file, row, r->figures);
     if (r->csv.file != NULL)
         row_csv(r->csv.file, row);
-    if (r->json.file != NULL) {
-        writing = true;
-        fputs(first ? "\n" : ",\n", r->json.file);
-        row_json(r->json.file, row);
-    }
-    for (struct output *o = &r->table; o <= &r->json; ++o)
-        flush(o);
-    finish(r);
+    flush(&r->table); /* what was measured is kept, whatever comes next */
+    flush(&r->csv);
+    FILE *json = begin(r, ROWS);
+    if (json != NULL)
+        row_json(json, row);
+    finish(json);
 }
 
 void fault_clear(struct fault *fault) {
@@ -222,10 +207,10 @@ void report_fault_silently(struct report *r, const struct fault *fault) {
         TEXT(id),          TEXT(step),   TEXT(shape),  TEXT(inputs), TEXT(schedule),
         TEXT(place),       TEXT(other),  TEXT(thread), TEXT(block),  TEXT(other_thread),
         TEXT(other_block), TEXT(memory), TEXT(text),   TEXT(mend),   TEXT(repeat)};
-    FILE *json = begin(r, &r->fault_list);
+    FILE *json = begin(r, FAULTS);
     if (json != NULL)
         json_object(json, columns, sizeof columns / sizeof *columns, fault);
-    finish(r);
+    finish(json);
 }
 
 void report_fault(struct report *r, const struct fault *f) {
@@ -237,31 +222,23 @@ void report_fault(struct report *r, const struct fault *f) {
 }
 
 void report_counters(struct report *r, const struct counters *counters) {
-    FILE *json = begin(r, &r->counter_list);
+    FILE *json = begin(r, COUNTERS);
     if (json != NULL)
         counters_json(json, counters);
-    finish(r);
+    finish(json);
 }
 
 bool report_close(struct report *r) {
     bool good = true;
     if (!r->rows)
         start_rows(r);
-    if (r->json.file != NULL) {
-        writing = true;
-        fwrite(r->end, 1, r->end_size, r->json.file);
-        flush(&r->json);
-        open_report = NULL;
-        writing = false;
-        for (struct list *l = &r->counter_list; l <= &r->fact_list; ++l) {
-            fclose(l->file);
-            free(l->text);
-        }
-        free(r->end);
+    if (r->json.file != NULL)
+        report_end();
+    for (struct list *l = r->list; l < r->list + LISTS && l->file != NULL; ++l) {
+        fclose(l->file);
+        free(l->text);
     }
-    for (struct output *o = &r->json; o >= &r->table; --o)
+    for (struct output_file *o = &r->json; o >= &r->table; --o)
         good = output_close(o) && good;
-    if (interrupted)
-        on_signal(interrupted);
     return good;
 }

@@ -43,7 +43,7 @@ struct counter_line {
 
 /** Where a program's records go. */
 struct report {
-    struct output {
+    struct output_file {
         FILE *file; /**< null: not asked for */
         const char *name;
         int error; /**< errno of the first write that failed; 0: none did */
@@ -52,20 +52,18 @@ struct report {
     bool figures; /**< the table has columns of figures; to be set before the first row */
     char facts[REPORT_FACTS_MAX][256];
     int fact_count;
-    struct list { /**< the elements of a list of the JSON, which stand behind the rows */
+    struct list { /**< the elements of a list of the JSON, which is written at the end */
         FILE *file;
         char *text;
         size_t size;
-    } counter_list, fault_list, fact_list;
-    char *end; /**< what is still to be written for the JSON to be complete */
-    size_t end_size;
+    } list[4];
 };
 
 /**
  * Opens the files, and locks them: two programs that write one file would mix their rows. "-" is
  * stdout, and there is no table then; null is no file. Nothing is overwritten unless all can be.
  *
- * The JSON is completed however the program ends: by report_close(), exit() or a signal.
+ * The JSON is written when the program ends, however it does: by report_close(), exit() or a signal.
  * @return false, after one line on stderr, if one cannot be written.
  */
 bool report_open(struct report *report, const char *csv, const char *json);
@@ -87,10 +85,10 @@ struct counters;
 void report_counters(struct report *report, const struct counters *counters);
 
 /** Closes an output. @return false, after one line on stderr, if something could not be written. */
-bool output_close(struct output *output);
+bool output_close(struct output_file *output);
 /** Closes the files. @return false, after one line on stderr, if something could not be written. */
 bool report_close(struct report *report);
-/** Completes the JSON of the open report, if there is one, in a program that is about to end. */
+/** Writes the JSON of the open report, if there is one, in a program that is about to end. */
 void report_end(void);
 
 #endif

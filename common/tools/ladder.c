@@ -148,7 +148,7 @@ int main(int argc, char **argv) {
     }
     if (!report_open(&ladder.report, ladder.csv, ladder.json))
         return EXIT_USAGE;
-    struct output table = ladder.report.table;
+    struct output_file table = ladder.report.table;
     ladder.report.table.file = NULL;
     child_watch();
     if (ladder.gpu)

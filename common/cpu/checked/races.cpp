@@ -230,13 +230,12 @@ static void report(const Grid &grid, const Race &r) {
     FaultKind kind = kinds[r.kind];
     if (r.kind == READ_WRITE && in_warp) kind = FaultKind::race_read_write_in_warp;
     if (r.kind == WRITE_WRITE && in_warp) kind = FaultKind::race_write_write_in_warp;
-    const std::string memory = memory_name(r.block->shared, r.address), other = line_of(r.there);
     cpu::report({kind,
                  line_of(r.here),
-                 {memory, other},
-                 other,
-                 memory,
+                 {},
                  position(grid, r.here.agent, r.here.block),
+                 line_of(r.there),
+                 memory_name(r.block->shared, r.address),
                  position(grid, r.there.agent, r.there.block),
                  false});
 }

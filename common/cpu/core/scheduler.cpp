@@ -23,8 +23,6 @@ void cpu_schedule_set(const cpu_schedule *s) { cpu::next_schedule = *s; }
 namespace cpu {
 cpu_schedule next_schedule = cpu_schedules[0];
 
-void leave() { self->block->scheduler = std::move(self->block->scheduler).resume(); }
-
 static uint3 unravel(uint64_t n, const dim3 &size) {
     return {unsigned(n % size.x), unsigned(n / size.x % size.y), unsigned(n / size.x / size.y)};
 }
@@ -57,8 +55,15 @@ static void report_deadlock(const Block &block) {
     for (const Thread &t : block.thread)
         if (t.waits_at) groups[{source_line(t.wait_place), t.waits_at}].push_back(&t);
     for (const auto &[key, waiting] : groups)
-        fault(waiting[0]->wait_place, FaultKind::deadlock, waiting.size(), block.threads, key.second,
-              part(position(block.grid, waiting[0]->rank, block.number)), block.threads - block.alive);
+        report_once(
+            {FaultKind::deadlock,
+             key.first,
+             {part(waiting.size()), part(block.threads), key.second, part(block.threads - block.alive)},
+             position(block.grid, waiting[0]->rank, block.number),
+             "",
+             "",
+             {},
+             false});
 }
 
 /// False if its threads wait for each other for ever.

@@ -57,7 +57,7 @@ static void on_signal(int signal, siginfo_t *info, void *context_of_signal) {
     f.kind = explain(signal, info, access, f.parts);
     f.by = running_position();
     f.in_host_code = !resident;
-    if (is_first(f.kind, f.place)) report(f);
+    report_once(f);
     if (resident) tracer->launch_end(resident->grid); // the races that may have led to it
     if (crash_hook) crash_hook();
     fflush(stdout);

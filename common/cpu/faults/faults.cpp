@@ -3,6 +3,7 @@
  * Faults as records, and the sentences that are made of them.
  */
 #include "faults/faults.h"
+#include <cstring>
 #include <deque>
 #include <set>
 #include "core/block.h"
@@ -12,8 +13,10 @@ namespace cpu {
 static const struct {
     const char *id, *host_id, *words, *mend;
 } kinds[] = {
-#define CPU_FAULT_ENTRY(name, id, words, mend) {id, "host." id, words, mend},
-    CPU_FAULTS(CPU_FAULT_ENTRY)};
+#define FAULT(name, id, words, mend) {id, "host." id, words, mend},
+#include "faults/kinds.def"
+#undef FAULT
+};
 
 struct Record {
     FaultParts parts;
@@ -39,25 +42,36 @@ std::string part(const Position &p) {
     return text;
 }
 
-bool is_first(FaultKind kind, const std::string &place) { return reported.insert({place, kind}).second; }
+std::string place_text(Place place) { return place ? source_line(place) : "CPU device"; }
 
-void fault_of(const Position &by, Place place, FaultKind kind, std::vector<std::string> parts) {
-    std::string line = place ? source_line(place) : "CPU device";
-    if (is_first(kind, line)) report({kind, line, std::move(parts), "", "", by, {}, false});
+void report_once(const FaultParts &f) {
+    if (reported.insert({f.place, f.kind}).second) report(f);
+}
+
+/// The words of a kind, with the parts that they name.
+static std::string fill_in(const char *words, const FaultParts &f) {
+    std::string text;
+    auto next = f.parts.begin();
+    for (const char *c = words; *c; ++c) {
+        if (*c != '{') {
+            text += *c;
+            continue;
+        }
+        const std::string name(c + 1, strchr(c, '}'));
+        text += name == "other" ? f.other : name == "memory" ? f.memory : name == "by" ? part(f.by) : *next++;
+        c += name.size() + 1;
+    }
+    return text;
 }
 
 void report(const FaultParts &f) {
     const auto &kind = kinds[int(f.kind)];
     const char *schedule = (resident ? resident->grid.schedule : next_schedule).name;
-    records.push_back(
-        {f, schedule ? schedule : "?", f.place + (f.in_host_code ? ": host code: " : ": "), {}});
+    records.push_back({f, schedule ? schedule : "?", "", {}});
     Record &r = records.back();
-    auto next = f.parts.begin();
-    for (const char *c = kind.words; *c; ++c)
-        if (c[0] == '{' && c[1] == '}') r.text += *next++, ++c;
-        else r.text += *c;
+    r.text = f.place + (f.in_host_code ? ": host code: " : ": ") + fill_in(kind.words, f);
     if (f.other_by.known) r.text += "; here " + part(f.by) + ", there " + part(f.other_by);
-    else if (f.by.known) r.text += ", by " + part(f.by);
+    else if (f.by.known && !strstr(kind.words, "{by}")) r.text += ", by " + part(f.by);
     if (*kind.mend) r.text += std::string("; usual mend: ") + kind.mend;
     r.text += " [schedule " + r.schedule + "]";
     fprintf(stderr, "%s\n", r.text.c_str());

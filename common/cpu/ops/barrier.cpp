@@ -13,21 +13,32 @@ void release_barrier_if_complete(Block &block) {
     b.waiting.clear();
 }
 
-/// Gives how many threads voted yes.
-static unsigned block_barrier(Place place, const char *what, bool vote = false) {
+[[gnu::noinline]] static void arrive(Place place, const char *what, bool vote) {
     preempt();
     Block &block = *self->block;
     Barrier &b = block.barrier;
     if (b.waiting.empty()) b.place = place;
     // Compilers duplicate calls: one line is one barrier. Without the binutils no line is known.
     if (place != b.place && has_line(place) && source_line(place) != source_line(b.place))
-        fault(place, FaultKind::barrier_divergent, source_line(b.place));
+        report_once({FaultKind::barrier_divergent,
+                     source_line(place),
+                     {},
+                     running_position(),
+                     source_line(b.place),
+                     "",
+                     {},
+                     false});
     b.waiting.push_back(self->rank);
     b.votes += vote;
     self->waits_at = what, self->wait_place = place;
     release_barrier_if_complete(block);
+}
+
+/// Gives how many threads voted yes.
+static unsigned block_barrier(Place place, const char *what, bool vote = false) {
+    arrive(place, what, vote);
     leave(); // even if all are here: any of them may go on first
-    return b.voted;
+    return self->block->barrier.voted;
 }
 } // namespace cpu
 
