@@ -20,7 +20,7 @@ add_library(cpu_device STATIC ${sources})
 target_include_directories(cpu_device BEFORE PUBLIC ${CPU_DEVICE_DIR}/include ${CPU_DEVICE_DIR}
     ${CPU_DEVICE_DIR}/..)
 target_compile_features(cpu_device PUBLIC cxx_std_17)
-target_compile_options(cpu_device PRIVATE -O2 -g -Wall -Wextra)
+target_compile_options(cpu_device PRIVATE -O3 -g -Wall -Wextra)
 target_link_libraries(cpu_device PRIVATE Boost::context Threads::Threads ${CMAKE_DL_LIBS})
 
 # Only the instrumentation of -fsanitize=thread is needed, not its library: compiled, not linked.

@@ -126,7 +126,8 @@ inline unsigned lane() { return self->rank % warp_size; }
 extern cpu_schedule next_schedule; ///< of later launches
 void make_ready(Block &block, const std::vector<unsigned> &ranks);
 /// Lets the scheduler choose who runs next; returns when somebody has made the running thread ready again.
-void leave();
+/// Here, and called from small functions: each return and each cache line behind it costs a miss.
+inline void leave() { self->block->scheduler = std::move(self->block->scheduler).resume(); }
 void let_others_run(); ///< and the running thread when all of them have to wait
 /// Under a random order, lets others run now and then; `may_spin`: under any order, sometimes.
 void preempt(bool may_spin = false);

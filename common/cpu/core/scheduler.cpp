@@ -23,8 +23,6 @@ void cpu_schedule_set(const cpu_schedule *s) { cpu::next_schedule = *s; }
 namespace cpu {
 cpu_schedule next_schedule = cpu_schedules[0];
 
-void leave() { self->block->scheduler = std::move(self->block->scheduler).resume(); }
-
 static uint3 unravel(uint64_t n, const dim3 &size) {
     return {unsigned(n % size.x), unsigned(n / size.x % size.y), unsigned(n / size.x / size.y)};
 }

@@ -43,7 +43,7 @@ template<class T> std::enable_if_t<std::is_integral_v<T>, std::string> part(T n)
 
 std::string place_text(Place place); ///< its line; "CPU device" if there is none
 /// Reports a fault of the running thread once a line and kind.
-template<class... T> void fault(Place place, FaultKind kind, const T &...parts) {
+template<class... T> [[gnu::noinline, gnu::cold]] void fault(Place place, FaultKind kind, const T &...parts) {
     report_once({kind, place_text(place), {part(parts)...}, running_position(), "", "", {}, false});
 }
 } // namespace cpu

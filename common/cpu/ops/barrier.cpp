@@ -13,8 +13,7 @@ void release_barrier_if_complete(Block &block) {
     b.waiting.clear();
 }
 
-/// Gives how many threads voted yes.
-static unsigned block_barrier(Place place, const char *what, bool vote = false) {
+[[gnu::noinline]] static void arrive(Place place, const char *what, bool vote) {
     preempt();
     Block &block = *self->block;
     Barrier &b = block.barrier;
@@ -33,8 +32,13 @@ static unsigned block_barrier(Place place, const char *what, bool vote = false) 
     b.votes += vote;
     self->waits_at = what, self->wait_place = place;
     release_barrier_if_complete(block);
+}
+
+/// Gives how many threads voted yes.
+static unsigned block_barrier(Place place, const char *what, bool vote = false) {
+    arrive(place, what, vote);
     leave(); // even if all are here: any of them may go on first
-    return b.voted;
+    return self->block->barrier.voted;
 }
 } // namespace cpu
 

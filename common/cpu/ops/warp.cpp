@@ -27,14 +27,16 @@ void finish_meetings(Block &block, unsigned warp) {
         if (!finish_if_complete(block, warp, i)) ++i;
 }
 
-void warp_meet(Place place, const char *what, unsigned mask, Meeting::Work work, void *mine,
-               bool orders_memory) {
+/// Whether the running thread need not wait: it is the last, or at fault.
+[[gnu::noinline]] static bool join(Place place, const char *what, unsigned mask, Meeting::Work work,
+                                   void *mine, bool orders_memory) {
     unsigned warp = self->rank / warp_size, bit = 1u << lane();
     auto &meetings = self->block->warp[warp].meetings;
     if (!(mask & bit)) {
         char text[16];
         snprintf(text, sizeof text, "%08x", mask);
-        return fault(place, FaultKind::warp_mask, what, text, lane());
+        fault(place, FaultKind::warp_mask, what, text, lane());
+        return true;
     }
     size_t i = 0;
     while (i < meetings.size() && (meetings[i].mask != mask || meetings[i].here & bit)) ++i;
@@ -53,9 +55,14 @@ void warp_meet(Place place, const char *what, unsigned mask, Meeting::Work work,
     }
     m.here |= bit;
     m.lane[lane()] = mine;
-    if (finish_if_complete(*self->block, warp, i)) return;
+    if (finish_if_complete(*self->block, warp, i)) return true;
     self->waits_at = what, self->wait_place = place;
-    leave();
+    return false;
+}
+
+void warp_meet(Place place, const char *what, unsigned mask, Meeting::Work work, void *mine,
+               bool orders_memory) {
+    if (!join(place, what, mask, work, mine, orders_memory)) leave();
 }
 
 /// What a lane brings to a shuffle, and what it gets.

@@ -49,10 +49,12 @@ template<class E> struct Operands {
 /// The Tensor Core does not look at the low 13 bits of tf32, which fp16 and bf16 do not have.
 static float cut_off(float x) { return __uint_as_float(__float_as_uint(x) & 0xffffe000); }
 
-/// Reports the first element of lane `l` that cutting off changes.
+static bool is_cut(float x) { return (cut_off(x) < x) | (cut_off(x) > x); } ///< a NaN is not
+
+/// Reports the first element of lane `l` that is cut off.
 static void report_unrounded(Place place, unsigned l, const char *operand, const float *x) {
     for (int e = 0; e < elements(a8); ++e)
-        if (cut_off(x[e]) < x[e] || cut_off(x[e]) > x[e]) { // and no NaN
+        if (is_cut(x[e])) {
             char text[64];
             snprintf(text, sizeof text, "%.9g in operand %s", double(x[e]), operand);
             const Block &block = *self->block;
@@ -70,36 +72,47 @@ static void report_unrounded(Place place, unsigned l, const char *operand, const
 static void report_unrounded(Place, unsigned, const char *, const __half *) {}
 static void report_unrounded(Place, unsigned, const char *, const __nv_bfloat16 *) {}
 
+/// Where elements lie in a matrix of `columns` columns, row by row.
+template<int columns> struct Offsets {
+    uint8_t at[32][8];
+    constexpr Offsets(Form form) : at() {
+        const Layout layout(form);
+        for (int lane = 0; lane < 32; ++lane)
+            for (int e = 0; e < elements(form); ++e)
+                at[lane][e] = uint8_t(layout.row[lane][e] * columns + layout.col[lane][e]);
+    }
+};
+
 /// For a whole warp. Elements of an exited lane are NaN.
 template<class E> static void multiply_lanes(const Meeting &m) {
     constexpr int K = sizeof(E) == 4 ? 8 : 16;
-    constexpr const Layout &in_a = layouts[form<matrix_a, K>], &in_b = layouts[form<matrix_b, K>],
-                           &in_c = layouts[c];
-    float a[16][K], b[K][16], sum[16][16];
-    bool rounded = true;
-    auto operand = [&rounded](float x) {
-        const float cut = cut_off(x);
-        rounded &= !(cut < x) & !(cut > x); // a NaN is
-        return cut;
-    };
-    auto operands = [&](int l) { return static_cast<const Operands<E> *>(m.lane[l]); }; // null if absent
-    for (int l = 0; l < int(warp_size); ++l) {
-        const Operands<E> *lane = operands(l);
-        for (int e = 0; e < 8; ++e) sum[in_c.row[l][e]][in_c.col[l][e]] = lane ? lane->c[e] : NAN;
+    static constexpr Offsets<K> in_a(form<matrix_a, K>);
+    static constexpr Offsets<16> in_b(form<matrix_b, K>), in_c(c);
+    float a[16 * K], b[K * 16], sum[16 * 16];
+    std::fill(std::begin(a), std::end(a), NAN);
+    std::fill(std::begin(b), std::end(b), NAN);
+    std::fill(std::begin(sum), std::end(sum), NAN);
+    unsigned unrounded = 0; // lanes
+    for (unsigned l = 0; l < warp_size; ++l) {
+        const auto *lane = static_cast<const Operands<E> *>(m.lane[l]);
+        if (!lane) continue;
+        for (int e = 0; e < 8; ++e) sum[in_c.at[l][e]] = lane->c[e];
         for (int e = 0; e < K / 2; ++e) {
-            a[in_a.row[l][e]][in_a.col[l][e]] = lane ? operand(lane->a[e]) : NAN;
-            b[in_b.row[l][e]][in_b.col[l][e]] = lane ? operand(lane->b[e]) : NAN;
+            const float x = lane->a[e], y = lane->b[e];
+            a[in_a.at[l][e]] = cut_off(x), b[in_b.at[l][e]] = cut_off(y);
+            unrounded |= unsigned(is_cut(x) | is_cut(y)) << l;
         }
     }
     for (int row = 0; row < 16; ++row)
         for (int k = 0; k < K; ++k)
-            for (int col = 0; col < 16; ++col) sum[row][col] += a[row][k] * b[k][col];
-    for (int l = 0; l < int(warp_size); ++l)
-        for (int e = 0; operands(l) && e < 8; ++e) operands(l)->d[e] = sum[in_c.row[l][e]][in_c.col[l][e]];
-    for (unsigned l = 0; !rounded && l < warp_size; ++l)
-        if (const Operands<E> *lane = operands(int(l))) {
-            report_unrounded(m.place, l, "a", lane->a);
-            report_unrounded(m.place, l, "b", lane->b);
+            for (int col = 0; col < 16; ++col) sum[row * 16 + col] += a[row * K + k] * b[k * 16 + col];
+    for (unsigned l = 0; l < warp_size; ++l)
+        if (const auto *lane = static_cast<const Operands<E> *>(m.lane[l])) {
+            for (int e = 0; e < 8; ++e) lane->d[e] = sum[in_c.at[l][e]];
+            if (unrounded >> l & 1) {
+                report_unrounded(m.place, l, "a", lane->a);
+                report_unrounded(m.place, l, "b", lane->b);
+            }
         }
     tracer->event(running_thread(), m.place, Event::multiply, 2 * 16 * 16 * K);
 }
