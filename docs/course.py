@@ -5,6 +5,7 @@ CMake writes build/generated/course.json; OVERLAP_BUILD names another build fold
 import csv
 import functools
 import glob
+import io
 import json
 import os
 import subprocess
@@ -41,12 +42,18 @@ def read_csv(path):
     return [l for l in lines if l.startswith("#")], list(csv.DictReader(l for l in lines if not l.startswith("#")))
 
 
-def write_csv(path, comments, rows, columns=None):
+def csv_text(comments, rows):
+    out = io.StringIO("".join(comment + "\n" for comment in comments), newline="")
+    out.seek(0, os.SEEK_END)
+    table = csv.DictWriter(out, rows[0], lineterminator="\n")
+    table.writeheader()
+    table.writerows(rows)
+    return out.getvalue()
+
+
+def write(path, text):
     with open(os.path.join(ROOT, path), "w", encoding="utf-8", newline="") as file:
-        file.writelines(comment + "\n" for comment in comments)
-        out = csv.DictWriter(file, columns or rows[0], restval="", lineterminator="\n")
-        out.writeheader()
-        out.writerows(rows)
+        file.write(text)
 
 
 # ---- what CMake wrote ----
@@ -70,10 +77,14 @@ class Step:
         vars(self).update(fields)
         self.name, self.page, self.base_kernel = name, f"docs/steps/{name}.md", self.base_kernel or None
 
+    @property
+    def base_step(self):
+        """The step that this one builds on; none for the first, nor for one that has its own baseline."""
+        return next((s for s in steps() if s.name == self.base), None)
+
     def diff(self):
-        run = subprocess.run(["diff", "-u", "--label", self.base_kernel, "--label", self.kernel,
-                              self.base_kernel, self.kernel], cwd=ROOT, capture_output=True, text=True)
-        return run.stdout
+        labels = ["--label", self.base_kernel, "--label", self.kernel]
+        return subprocess.run(["diff", "-u", *labels, self.base_kernel, self.kernel], cwd=ROOT, capture_output=True, text=True).stdout
 
     def changed(self):
         """Lines added and removed."""
@@ -119,6 +130,7 @@ def shapes_of(*sets):
 
 # ---- results ----
 
+@functools.cache
 def results(part):
     """All rows of docs/results/GPU-PART.csv, each with its file and the facts of that."""
     rows = []
@@ -130,6 +142,7 @@ def results(part):
     return rows
 
 
+@functools.cache
 def predictions():
     return {row["name"]: row for row in read_csv("docs/predictions.csv")[1]}
 

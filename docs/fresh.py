@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes what the pages show of the code and of the results, so that it cannot go stale.
 
-  docs/fresh.py                     fill in every marker of every page
+  docs/fresh.py                     fill in every marker of every page, and what became of docs/predictions.csv
   docs/fresh.py --check             exit with status 1 if a marker is stale, and say which
   docs/fresh.py --diff 06_wmma_db   a step's diff in the terminal, and its counters beside its base's
 
@@ -10,7 +10,7 @@ A marker is an HTML comment pair in a .md file; what stands between is generated
   <!-- diff 06_wmma_db -->
   <!-- /diff -->
 
-The kinds of marker are the functions mark_* below. Every name in docs/nvidia.csv that a page writes
+The kinds of marker are the functions mark_* below, and step_*, whose argument is a step. Every name in docs/nvidia.csv that a page writes
 in backticks is linked to NVIDIA's documentation where it first occurs.
 """
 import argparse
@@ -20,8 +20,8 @@ import re
 import sys
 
 import diff
-from course import (COUNTERS, ROOT, Stale, diffs_of, exists, golden, pages, predictions, read, read_csv, results, shapes_of,
-                    step, steps, timed, track)
+from course import (COUNTERS, Stale, csv_text, diffs_of, exists, golden, pages, predictions, read, read_csv, results, shapes_of,
+                    step, steps, timed, track, write)
 
 MARKER = re.compile(r"(<!-- (\w+)((?: [^\n>]*?)?) -->\n)(.*?)([ ]*<!-- /\2 -->)", re.S)
 FENCE = re.compile(r"(^```.*?^```$)", re.S | re.M)
@@ -31,7 +31,8 @@ NO_LINKS = ("README.md", "docs/verdicts.md")  # pages whose NVIDIA names are lef
 # ---- Markdown ----
 
 def link(page, path, text=None):
-    return f"[{text or path}]({os.path.relpath(path, os.path.dirname(page) or '.')})"
+    """A link from a page to a file, by its name unless a text is given."""
+    return f"[{text or os.path.basename(path)}]({os.path.relpath(path, os.path.dirname(page) or '.')})"
 
 
 def table(head, rows):
@@ -42,42 +43,28 @@ def table(head, rows):
 
 # ---- kinds of marker: what the code says ----
 
-def mark_facts(page, name):
-    s = step(name)
-    base = "none" if s.base == "-" else f"its own {link(page, s.base_kernel, 'baseline.cu')}"
-    if s.base not in ("-", "baseline"):
-        base = link(page, step(s.base).page, s.base)
-    kernel = f"{link(page, s.kernel, 'kernel.cu')}, {len(read(s.kernel).splitlines())} lines"
-    rows = [["builds on", base], ["kernel", kernel]]
+def step_facts(page, s):
+    base = "none" if not s.base_kernel else f"its own {link(page, s.base_kernel)}"
+    if s.base_step:
+        base = link(page, s.base_step.page, s.base)
+    rows = [["builds on", base], ["kernel", f"{link(page, s.kernel)}, {len(read(s.kernel).splitlines())} lines"]]
     if s.base_kernel:
-        added, removed = s.changed()
-        rows.append(["diff", f"{added} lines added, {removed} removed"])
+        rows.append(["diff", "%d lines added, %d removed" % s.changed()])
     names = {"f32": "FP32", "tf32": "TF32", "bf16": "BF16", "f16": "FP16", "u32": "32-bit integers"}
     operands, sums, out = (names[t] for t in s.types)
     arithmetic = operands if operands == sums == out else f"{operands} products, {sums} sums" + f", {out} out" * (out != sums)
-    gpus = f"{s.gpus} GPUs of " * (s.gpus > 1)
-    newer = " or newer" * s.arch.isdigit()
-    rows += [["arithmetic", arithmetic], ["needs", f"{gpus}sm_{s.arch}{newer}, or no GPU at all: the CPU device"]]
-    return table([s.name, ""], rows)
+    needs = f"{s.gpus} GPUs of " * (s.gpus > 1) + f"sm_{s.arch}" + " or newer" * s.arch.isdigit()
+    return table([s.name, ""], rows + [["arithmetic", arithmetic], ["needs", f"{needs}, or no GPU at all: the CPU device"]])
 
 
-def mark_diff(page, name):
-    s = step(name)
-    if not s.base_kernel:
-        return f"```cpp\n{read(s.kernel)}```\n"
-    return f"```diff\n{s.diff()}```\n"
+def step_diff(page, s):
+    return f"```diff\n{s.diff()}```\n" if s.base_kernel else f"```cpp\n{read(s.kernel)}```\n"
 
 
-def mark_links(page, name):
-    s = step(name)
+def step_links(page, s):
     at = steps().index(s)
-    links = []
-    if at > 0:
-        links.append("Previous: " + link(page, steps()[at - 1].page, steps()[at - 1].name))
-    if s.base not in ("-", "baseline"):
-        links.append("Base: " + link(page, step(s.base).page, s.base))
-    if at + 1 < len(steps()):
-        links.append("Next: " + link(page, steps()[at + 1].page, steps()[at + 1].name))
+    near = [("Previous", steps()[:at][-1:]), ("Base", [s.base_step] if s.base_step else []), ("Next", steps()[at + 1:at + 2])]
+    links = [f"{words}: {link(page, other.page, other.name)}" for words, found in near for other in found]
     return " · ".join(links + [link(page, "docs/index.md", "All steps")]) + "\n"
 
 
@@ -104,21 +91,9 @@ def tree(s):
 
 def mark_ladder(page, _):
     """Which step builds on which."""
-    lines = []
-    for s in steps():
-        if s.base == "-":
-            lines += tree(s)
-        elif s.base == "baseline":
-            lines.append("baseline.cu ─ " + s.name)
+    lines = [line for s in steps() if not s.base_step
+             for line in (["baseline.cu ─ " + s.name] if s.base_kernel else tree(s))]
     return "```text\n" + "\n".join(lines) + "\n```\n"
-
-
-def caught_by(fields):
-    """What notices a planted bug, in words."""
-    by = [fields["shows"] or "wrong values"] if fields["caught"] else []
-    if fields["race"]:
-        by.append("a race report" if by else "a race report only: the values come out right")
-    return ", ".join(by)
 
 
 def diff_table(page, kind, name, heads, none, *more):
@@ -128,17 +103,21 @@ def diff_table(page, kind, name, heads, none, *more):
     return table(heads, rows) if rows else none + "\n"
 
 
-def mark_traps(page, name):
-    return diff_table(page, "traps", name, ["planted bug", "what is wrong", "what shows it"],
-                      "No bug is planted in this step.", lambda _, fields: caught_by(fields))
+def step_traps(page, s):
+    def shows(_, fields):
+        values = [fields["shows"] or "wrong values"] if fields["caught"] else []
+        race = ["a race report" if values else "a race report only: the values come out right"] if fields["race"] else []
+        return ", ".join(values + race)
+    return diff_table(page, "traps", s.name, ["planted bug", "what is wrong", "what shows it"],
+                      "No bug is planted in this step.", shows)
 
 
 def mark_trapcount(page, _):
     return table(["step", "planted bugs>"], [[link(page, s.page, s.name), len(diffs_of("traps", s.name))] for s in steps()])
 
 
-def mark_solutions(page, name):
-    return diff_table(page, "solutions", name, ["solution", "what it does"], "No solution is a diff here.")
+def step_solutions(page, s):
+    return diff_table(page, "solutions", s.name, ["solution", "what it does"], "No solution is a diff here.")
 
 
 def constants(path):
@@ -154,9 +133,8 @@ def constants(path):
     return values
 
 
-def mark_budget(page, name):
+def step_budget(page, s):
     """What the constants of the step and of its base add up to, by common/track/TRACK/budget.csv."""
-    s, columns = step(name), []
     lines = [row.values() for row in read_csv(f"common/track/{s.track}/budget.csv")[1]]
     rows = {label: [] for label, _ in lines if not label.startswith("default ")}
     for path in filter(None, (s.base_kernel, s.kernel)):
@@ -174,11 +152,10 @@ def mark_budget(page, name):
     return table(heads + [s.name + ">"], [[label] + cells for label, cells in rows.items() if any(cells)])
 
 
-def mark_counters(page, name):
+def step_counters(page, s):
     """What the checked CPU device counts in a run of the step, beside its base: the sums of tests/steps/golden."""
-    s = step(name)
     try:
-        own = golden(name)
+        own = golden(s.name)
     except FileNotFoundError:
         return "Not counted yet.\n"
     base = own[1:] if s.base == "baseline" else golden(s.base)[:1] if s.base_kernel else []
@@ -189,7 +166,7 @@ def mark_counters(page, name):
             rows.append([words] + [f"{n:,}" for n in pair])
     heads = ["counter"] + [s.base + ">"] * len(base)
     device = link(page, "docs/cpu-device.md", "the checked CPU device").replace(".md)", ".md#the-checked-programs)")
-    return f"Counted by {device} in one run at {own[0]['shape']}:\n\n" + table(heads + [name + ">"], rows)
+    return f"Counted by {device} in one run at {own[0]['shape']}:\n\n" + table(heads + [s.name + ">"], rows)
 
 
 # ---- kinds of marker: what the results say ----
@@ -213,7 +190,7 @@ def caption(page, rows):
         facts = next(row["facts"] for row in rows if row["file"] == path)
         words = [next(row["device"] for row in rows if row["file"] == path)]
         words += [f"{k} {facts[k]}" if k != "date" else facts[k] for k in ("date", "driver", "runtime") if k in facts]
-        parts.append(f"{', '.join(words)}: {link(page, path, os.path.basename(path))}")
+        parts.append(f"{', '.join(words)}: {link(page, path)}")
     return "\n" + "; ".join(parts) + ".\n" if parts else ""
 
 
@@ -234,7 +211,7 @@ def mark_measured(page, name):
         return NOT_YET
     unit = rows[0]["unit"]
     heads = ["shape", f"base, {unit}>", f"{name}, {unit}>", "speed-up>", "% of library>", "% of ceiling>"]
-    if s.base == "-":
+    if not s.base_kernel:
         heads, cells = heads[:1] + heads[2:3] + heads[4:], [c[:1] + c[2:3] + c[4:] for c in cells]
     return table(heads, cells) + caption(page, rows)
 
@@ -265,12 +242,12 @@ def measured_ladder(page):
     return out.rstrip("\n") + "\n" + caption(page, seen) if out else NOT_YET
 
 
-def mark_prediction(page, name):
-    row = predictions().get(name)
+def step_prediction(page, s):
+    row = predictions().get(s.name)
     if not row or not row.get("predicted"):
         return "No prediction is committed yet.\n"
     return (f"> **{row['predicted']}** times its base. {row['arithmetic']}\n\n"
-            f"From {link(page, 'docs/predictions.csv', 'predictions.csv')}, whose first lines hold the figures that it starts from.\n")
+            f"From {link(page, 'docs/predictions.csv')}, whose first lines hold the figures that it starts from.\n")
 
 
 def judged(name):
@@ -281,50 +258,36 @@ def judged(name):
     return None
 
 
-def mark_match(page, name):
-    row, got = predictions().get(name), judged(name)
+def step_match(page, s):
+    row, got = predictions().get(s.name), judged(s.name)
     if not row or not row.get("predicted") or not got:
         return NOT_YET
     why = f"\n{row['why']}\n" if row.get("why") else ""
     return table(["shape", "predicted>", "measured>"], [[got["shape"], row["predicted"], figure(got["speedup"], 2)]]) + why
 
 
-def mark_experiments(page, name):
+def step_experiments(page, s):
     """The variants of a step: what each asks, predicted and measured."""
-    known = predictions()
-
-    def measured(variant, _):
-        row = judged(variant)
-        return figure(row["speedup"], 2) if row else "not yet"
-    return diff_table(page, "variants", name, ["experiment", "what is changed", "predicted>", "measured>", "why"],
-                      "There are no experiments on this step.", lambda d, _: known.get(d, {}).get("predicted", ""), measured,
-                      lambda d, _: known.get(d, {}).get("why") or "")
+    def of(column, otherwise=""):
+        return lambda variant, _: predictions().get(variant, {}).get(column) or otherwise
+    return diff_table(page, "variants", s.name, ["experiment", "what is changed", "predicted>", "measured>", "why"],
+                      "There are no experiments on this step.", of("predicted"), of("measured", "not yet"), of("why"))
 
 
-PROFILE = [
-    ("time, microseconds", "us"), ("GB read from DRAM", "dram_read_bytes"), ("GB from L2 to the SMs", "l2_to_sm_bytes"),
-    ("Tensor Core pipe, % of peak", "tensor_pipe_pct"), ("FMA pipe, % of peak", "fma_pipe_pct"),
-    ("L1 and shared memory, % of peak", "lsu_data_pct"), ("issue slots used, %", "issue_pct"),
-    ("resident warps, % of the most", "occupancy_pct"), ("registers a thread", "registers"),
-    ("blocks an SM", "blocks_per_sm"), ("bank conflicts", "conflicts"),
-]
-
-
-def mark_profile(page, name):
+def step_profile(page, s):
     """The hardware counters of a step beside its base's."""
-    s = step(name)
     rows = [r for r in results("profile") if r["shape"] == track(s.track)["profiled"][0]]
 
     def launch(of, kernel):
         return next((r for r in rows if r["step"] == of and r["kernel"] == kernel), None)
 
-    own = launch(name, "kernel.cu")
-    base = launch(name, "baseline.cu") if s.base == "baseline" else launch(s.base, "kernel.cu")
+    own = launch(s.name, "kernel.cu")
+    base = launch(s.name, "baseline.cu") if s.base == "baseline" else launch(s.base, "kernel.cu")
     if not own:
         return "Counters of the hardware: not measured yet.\n"
     columns = ([base] if base else []) + [own]
     cells = []
-    for label, column in PROFILE:
+    for column, label in ((row["column"], row["label"]) for row in read_csv("docs/results/metrics.csv")[1] if row["label"]):
         values = [c.get(column, "") for c in columns]
         if label.startswith("GB"):
             values = [f"{float(v) / 1e9:.2f}" if v else "" for v in values]
@@ -333,8 +296,8 @@ def mark_profile(page, name):
     for i in (1, 2, 3):
         cells.append([f"stall reason {i}, warps"] +
                      [f"{c.get(f'stall_{i}', '')} {c.get(f'stall_{i}_warps', '')}".replace("_", " ") for c in columns])
-    heads = [f"at {own['shape']}"] + ([s.base + ">"] if base else []) + [name + ">"]
-    return table(heads, cells) + f"\nBy `ncu`: {link(page, own['file'], os.path.basename(own['file']))}.\n"
+    heads = [f"at {own['shape']}"] + ([s.base + ">"] if base else []) + [s.name + ">"]
+    return table(heads, cells) + f"\nBy `ncu`: {link(page, own['file'])}.\n"
 
 
 def mark_model(page, arguments):
@@ -352,7 +315,7 @@ def mark_model(page, arguments):
             why += [r["verdict"]] if len(set(pair)) > 1 else []
         if any(cells):
             lines.append([name] + cells + [", ".join(dict.fromkeys(why))])
-    return table(["step"] + [c + ">" for c in counters] + ["why"], lines) + f"\n{link(page, rows[0]['file'], os.path.basename(rows[0]['file']))}\n"
+    return table(["step"] + [c + ">" for c in counters] + ["why"], lines) + f"\n{link(page, rows[0]['file'])}\n"
 
 
 def mark_csv(page, path):
@@ -361,7 +324,7 @@ def mark_csv(page, path):
         return NOT_YET
     head, *rows = csv.reader(l for l in read(path).splitlines() if not l.startswith("#"))
     numbers = [all(re.fullmatch(r"[-0-9.]*", row[i]) for row in rows) for i in range(len(head))]
-    return table([h + ">" * n for h, n in zip(head, numbers)], rows) + f"\n{link(page, path, os.path.basename(path))}\n"
+    return table([h + ">" * n for h, n in zip(head, numbers)], rows) + f"\n{link(page, path)}\n"
 
 
 def mark_errors(page, shape):
@@ -416,12 +379,20 @@ def nvidia_links(text):
 
 def fill(page, text, stale):
     """The page as it should be; appends to `stale` the markers that were not so."""
+    if page.endswith(".csv"):
+        comments, rows = read_csv(page)
+        filled = csv_text(comments, [dict(row, measured=figure((judged(row["name"]) or {}).get("speedup"), 2)) for row in rows])
+        stale += ["measured"] if filled != text else []
+        return filled
+
     def one(match):
         begin, kind, arguments, old, end = match.groups()
-        maker = globals().get("mark_" + kind)
-        if not maker:
+        if "step_" + kind in globals():
+            new = globals()["step_" + kind](page, step(arguments.strip()))
+        elif "mark_" + kind in globals():
+            new = globals()["mark_" + kind](page, arguments.strip())
+        else:
             raise Stale(f"no marker '{kind}'")
-        new = maker(page, arguments.strip())
         # Links of names inside generated text are set below: compare without them.
         if re.sub(r'\[(`[^`\n]+`)\]\(\S+ "[^"\n]*"\)', r"\1", old) != new:
             stale.append((kind + arguments).strip())
@@ -437,7 +408,7 @@ def fill(page, text, stale):
 
 def update(check):
     bad = 0
-    for page in pages():
+    for page in pages() + ["docs/predictions.csv"]:
         text, stale = read(page), []
         try:
             filled = fill(page, text, stale)
@@ -452,8 +423,7 @@ def update(check):
                 print(f"{page}: stale: {marker}", file=sys.stderr)
             bad += 1
         else:
-            with open(os.path.join(ROOT, page), "w", encoding="utf-8") as file:
-                file.write(filled)
+            write(page, filled)
             print(f"{page}: {', '.join(stale)}")
     if bad and check:
         print("docs/fresh.py writes them anew", file=sys.stderr)

@@ -51,28 +51,38 @@ foreach(line IN LISTS step_lines)
   list(APPEND OVERLAP_STEPS ${name})
 endforeach()
 
-# Compiles one kernel file for both devices: object libraries gpu-kernel-<id>, cpu-kernel-<id> and cpu-checked-kernel-<id>,
-# in which each symbol of the track ends with _<id>; on a GPU the kernel too, so that a profiler tells it from its base's.
-# A fifth argument leaves them out of `all`.
-function(step_kernel id track file architectures)
+# Compiles a kernel file for a device: the object library `target`, in which each symbol of the track ends with _<id>; on a
+# GPU the kernel too, so that a profiler tells it from its base's.
+function(step_object target device track file id architectures)
   set(renames ${TRACK_${track}_SYMBOLS})
   list(TRANSFORM renames REPLACE ".+" "\\0=\\0_${id}")
-  cpu_device_object(cpu-kernel-${id} ${file} DEFINES ${renames})
+  string(REPLACE "_baseline" "" step ${id})
+  string(TOUPPER "${track}_IN_${STEP_${step}_TYPES}" types) # such as GEMM_IN_BF16 and GEMM_OUT_F32, see gemm.h
+  string(REGEX REPLACE ":.*:" ";${track}_OUT_" types ${types})
+  string(TOUPPER "${types}" types)
+  list(APPEND renames ${types})
+  if(device STREQUAL "gpu")
+    add_library(${target} OBJECT ${file})
+    set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES "${architectures}")
+    target_compile_definitions(${target} PRIVATE ${renames} ${track}_kernel=${track}_kernel_${id})
+    target_compile_options(${target} PRIVATE -lineinfo -Xcompiler=-Wall,-Wextra)
+  else()
+    string(REGEX REPLACE "^cpu-?" "" checked ${device})
+    string(TOUPPER "${checked}" checked)
+    cpu_device_object(${target} ${file} ${checked} DEFINES ${renames})
+  endif()
+  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/common/track/${track})
+endfunction()
+
+# Compiles one kernel file for all devices: object libraries gpu-kernel-<id>, cpu-kernel-<id> and cpu-checked-kernel-<id>.
+function(step_kernel id track file architectures)
+  step_object(cpu-kernel-${id} cpu ${track} ${file} ${id} "")
   if(CPU_DEVICE_CHECKED)
-    cpu_device_object(cpu-checked-kernel-${id} ${file} CHECKED DEFINES ${renames})
+    step_object(cpu-checked-kernel-${id} cpu-checked ${track} ${file} ${id} "")
   endif()
   if(architectures)
-    add_library(gpu-kernel-${id} OBJECT ${file})
-    set_target_properties(gpu-kernel-${id} PROPERTIES CUDA_ARCHITECTURES "${architectures}")
-    target_compile_definitions(gpu-kernel-${id} PRIVATE ${renames} ${track}_kernel=${track}_kernel_${id})
-    target_compile_options(gpu-kernel-${id} PRIVATE -lineinfo -Xcompiler=-Wall,-Wextra)
+    step_object(gpu-kernel-${id} gpu ${track} ${file} ${id} "${architectures}")
   endif()
-  foreach(target IN ITEMS gpu-kernel-${id} cpu-kernel-${id} cpu-checked-kernel-${id})
-    if(TARGET ${target})
-      target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/common/track/${track})
-      set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL "${ARGN}")
-    endif()
-  endforeach()
 endfunction()
 
 # Makes build/<device>/<name> of main.c, the step's kernel and its base's. cpu-checked is a device here. `base` is nothing,

@@ -144,7 +144,7 @@ def tell_faults(faults, path, text_of, timeout):
                        (("thread", "block"), ("other_thread", "other_block")))
         # What has a line of its own below is not said twice.
         text = fault["text"].removesuffix(f" [schedule {fault['schedule']}]").removesuffix(f"; usual mend: {fault['mend']}")
-        text = text.removesuffix(f"; here {here}, there {there}")
+        text = text.removesuffix(f"; here {here}, there {there}").replace(" (CPU_DEVICE_TIMEOUT)", "")
         numbers = [n for n in (line_of(fault["place"], path), line_of(fault["other"], path)) if n]
         verdict.lines += [n for n in numbers if n not in verdict.lines]
         verdict.text.append(text.replace(f" {fault['other']}", f" line {numbers[-1]}") if numbers[1:] else text)

@@ -123,11 +123,11 @@ static bool fail(struct problem *p, const struct solver *s, const char *id, cons
 
 /* One run on a poisoned output, number `run` of its kind. Returns null, or the device's error. */
 static const char *run_once(struct problem *p, const struct solver *s, int run) {
-    judge->poison(s->output);
+    judge_poison(s->output);
     /* Garbage every other time; what the run before left in between, which is more like truth. */
     if (p->workspace.cols > 0 && run % 2 == 0) {
         struct fill garbage = {.mode = FILL_BITS, .seed = SEED_GARBAGE + (uint64_t)run};
-        judge->fill(&p->workspace, &garbage);
+        judge_fill(&p->workspace, &garbage);
     }
     return device_error(p->track->run(p, s, 0));
 }
@@ -145,7 +145,7 @@ static const char *run_and_judge(struct problem *p, const struct solver *s, int 
     const char *wrong = p->track->wrong(p, s, input, row);
     if (wrong != NULL)
         return wrong;
-    uint64_t outside = judge->outside(s->output);
+    uint64_t outside = judge_outside(s->output);
     if (outside == 0)
         return NULL;
     snprintf(row->note, sizeof row->note, "%llu elements outside the output were written",
@@ -169,7 +169,7 @@ bool problem_verify(struct problem *p, const struct solver *s, const char *where
             for (int repeat = 0; repeat < repeats; ++repeat, ++run) {
                 begin_run(p, s, schedule, in->name);
                 const char *id = run_and_judge(p, s, input, run, row);
-                uint64_t digest = id == NULL && !once ? judge->digest(&s->output->matrix) : 0;
+                uint64_t digest = id == NULL && !once ? judge_digest(&s->output->matrix) : 0;
                 if (run == 0)
                     first_digest = digest;
                 if (id == NULL && digest != first_digest) {

@@ -15,7 +15,7 @@ import sys
 sys.dont_write_bytecode = True
 PLOTS = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(PLOTS))
-from course import ROOT, read_csv, step, steps
+from course import ROOT, diffs_of, read_csv, steps
 
 
 class Results:
@@ -56,7 +56,7 @@ def write(path, rows):
             file.write("\t".join(f"{x:.6g}" if isinstance(x, float) else str(x) for x in row) + "\n")
 
 
-GEMM = ("01_naive", "02_cache", "03_tiled", "04_regblock", "05_wmma", "06_wmma_db", "07_fp32_db")
+GEMM = tuple(s.name for s in steps() if s.track == "gemm")
 VECTOR = (("08_reduction_async", "CUB Reduce"), ("09_scan_async", "CUB Scan"))
 
 
@@ -137,7 +137,7 @@ def overlap(r):
     """Each kernel's time, that of its loads and its multiply alone, and how much of the shorter is hidden."""
     yield "kernel", "shape", "loads alone, us", "multiply alone, us", "both, us", "hidden, % of the shorter"
     for shape in ("book", "square-4096"):
-        for step in GEMM[3:]:
+        for step in (s for s in GEMM if s[:2] + "_load_only" in diffs_of("variants")):
             both = r.us(step, shape)
             load, multiply = (both / r.speed(f"{step[:2]}_{part}_only", shape) for part in ("load", "multiply"))
             hidden = (load + multiply - both) / min(load, multiply)

@@ -26,43 +26,15 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from course import ROOT, build_folder, diffs_of, step, steps, track, write_csv
+from course import ROOT, build_folder, csv_text, diffs_of, read_csv, step, steps, track
+from course import write as write_text
 
 PARTS = ("ladder", "variants", "pad1", "timeline", "profile")
 REASONS = ("barrier", "branch_resolving", "dispatch_stall", "drain", "lg_throttle", "long_scoreboard",
            "math_pipe_throttle", "membar", "mio_throttle", "no_instruction", "not_selected",
            "short_scoreboard", "sleeping", "wait")
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
-# Column: the metric that fills it, and a factor.
-COLUMNS = {
-    "us": ("gpu__time_duration.sum", 1e-3),
-    "dram_read_bytes": ("dram__bytes_read.sum", 1),
-    "dram_write_bytes": ("dram__bytes_write.sum", 1),
-    "l2_bytes": ("lts__t_sectors.sum", 32),
-    "l2_to_sm_bytes": ("l1tex__m_xbar2l1tex_read_bytes.sum", 1),
-    "tensor_pipe_pct": ("sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", 1),
-    "fma_pipe_pct": ("sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active", 1),
-    "lsu_data_pct": ("l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed", 1),
-    "issue_pct": ("smsp__issue_active.avg.pct_of_peak_sustained_active", 1),
-    "occupancy_pct": ("sm__warps_active.avg.pct_of_peak_sustained_active", 1),
-    "registers": ("launch__registers_per_thread", 1),
-    "shared_bytes_block": ("launch__shared_mem_per_block", 1),
-    "instructions": ("smsp__inst_executed.sum", 1),
-    "tensor_instructions": ("sm__inst_executed_pipe_tensor_op_hmma.sum", 1),
-    "load_sectors": ("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", 1),
-    "load_requests": ("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", 1),
-    "store_sectors": ("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", 1),
-    "store_requests": ("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", 1),
-    "copy_bypass_sectors": ("sm__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts_cache_bypass.sum", 1),
-    "copy_access_sectors": ("sm__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts_cache_access.sum", 1),
-    "copy_requests": ("sm__sass_l1tex_t_requests_pipe_lsu_mem_global_op_ldgsts.sum", 1),
-    "shared_load_wavefronts": ("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", 1),
-    "shared_store_wavefronts": ("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", 1),
-    "conflicts": ("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", 1),
-    "conflicts_load": ("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", 1),
-    "conflicts_store": ("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", 1),
-    "conflicts_copy": ("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ldgsts.sum", 1),
-}
+COLUMNS = {row["column"]: (row["metric"], float(row["factor"])) for row in read_csv("docs/results/metrics.csv")[1] if row["metric"]}
 LIMITS = ["launch__occupancy_limit_" + what for what in ("blocks", "registers", "shared_mem", "warps")]
 
 
@@ -97,7 +69,7 @@ def gpu_facts():
 def write(path, facts, rows):
     """Writes facts as comments, then the rows; keeps no half a file."""
     if rows:
-        write_csv(os.path.abspath(path), [f"# {key}: {value}" for key, value in facts.items()], rows)
+        write_text(os.path.abspath(path), csv_text([f"# {key}: {value}" for key, value in facts.items()], rows))
     say(f"{path}: {len(rows)} rows" if rows else f"{path}: nothing to write")
 
 
@@ -187,7 +159,7 @@ def profile_row(name, kernel, shape, launch):
 def profile(build, prefix, facts, part, programs):
     """`programs`: of each the name, its track, the sizes. A kernel is known by its name: the build has added the step's."""
     rows = []
-    facts = dict(facts, counters="ncu --clock-control none, caches flushed before every pass; docs/results/measure.py names them",
+    facts = dict(facts, counters="ncu --clock-control none, caches flushed before every pass; docs/results/metrics.csv names them",
                  stalls="the three most frequent, in average warps of a scheduler per issued instruction")
     for name, of_track, shapes in programs:
         program, symbol = f"{build}/gpu/{name}", f"{of_track}_kernel_{name}"

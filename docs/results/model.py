@@ -17,7 +17,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from course import ROOT, build_folder, read_csv, write_csv
+from course import build_folder, csv_text, read_csv, write
 
 SMALL = ("256x128x256", "2^20")  # the model runs at these
 FLOPS = 2 * 16 * 8 * 4  # of an HMMA.1684
@@ -115,9 +115,8 @@ def main():
                 rows.append(dict(step=step, shape=shape, counter=counter, model=model, hardware=hardware,
                                  ratio=f"{model / hardware:.4f}" if hardware else "",
                                  verdict=verdict(step, counter, values, small)))
-    write_csv(f"docs/results/{args.gpu}-model.csv", facts + [
-        "# model: the CPU device, docs/results/model.py; at book from two smaller runs",
-        f"# hardware: {args.gpu}-profile.csv"], rows)
+    facts += ["# model: the CPU device, docs/results/model.py; at book from two smaller runs", f"# hardware: {args.gpu}-profile.csv"]
+    write(f"docs/results/{args.gpu}-model.csv", csv_text(facts, rows))
 
 
 main()

@@ -128,8 +128,8 @@ static void fill_both(struct problem *p, const struct product *q, enum fill_mode
     const uint64_t seed = p->options->seed * 4, K = q->A.cols;
     struct fill a = fill_product(q->types, K, seed + SEED_A, false, mode),
                 b = fill_product(q->types, K, seed + SEED_B, true, mode);
-    judge->fill(&q->A, &a);
-    judge->fill(&q->B, &b);
+    judge_fill(&q->A, &a);
+    judge_fill(&q->B, &b);
 }
 
 static bool fill(struct problem *p, const struct solver *s, int input) {
@@ -140,7 +140,7 @@ static bool fill(struct problem *p, const struct solver *s, int input) {
     q->types = s->types;
     if (inputs[input].judged) {
         fill_both(p, q, input == NEAR_INTEGER ? FILL_EXACT : modes[input]);
-        judge->reference(q);
+        judge_reference(q);
     }
     if (input == NEAR_INTEGER || !inputs[input].judged)
         fill_both(p, q, modes[input]);
@@ -160,12 +160,11 @@ static cudaError_t run(struct problem *p, const struct solver *s, cudaStream_t s
 static const char *wrong(struct problem *p, const struct solver *s, int input, struct row *row) {
     struct product *q = &side_of(p, s)->product;
     const bool exact = inputs[input].exact;
-    struct comparison result;
     q->types = s->types;
-    judge->compare(q, exact, &result);
-    if (result.wrong == 0) {
-        if (input == REAL && !(row->error >= result.max_error))
-            row->error = result.max_error;
+    const struct found result = judge_compare(q, exact);
+    if (result.count == 0) {
+        if (input == REAL && !(row->error >= result.largest))
+            row->error = result.largest;
         return NULL;
     }
     const size_t i = result.first / q->C.cols, j = result.first % q->C.cols,
@@ -179,14 +178,13 @@ static const char *wrong(struct problem *p, const struct solver *s, int input, s
                           cudaMemcpyDeviceToHost)); /* little-endian */
     const double want = product_wants(q, exact, ref);
     const char *id = value_text(got, sizeof got, q->C.type, bits, want);
-    int length =
-        snprintf(row->note, sizeof row->note,
-                 "%llu of %zu wrong; first at row %zu, column %zu: got %s, wanted %.9g, bound %.3g",
-                 (unsigned long long)result.wrong, q->C.rows * q->C.cols, i, j, got, want,
-                 product_allows(q, exact, ref, mag));
-    if (!exact && isfinite(result.bias)) /* a sign of its own betrays what rounds one way */
+    int length = snprintf(
+        row->note, sizeof row->note,
+        "%llu of %zu wrong; first at row %zu, column %zu: got %s, wanted %.9g, bound %.3g",
+        result.count, q->C.rows * q->C.cols, i, j, got, want, product_allows(q, exact, ref, mag));
+    if (!exact && isfinite(result.sum)) /* a sign of its own betrays what rounds one way */
         snprintf(row->note + length, sizeof row->note - (size_t)length,
-                 "; mean error %+.1e of sum |a||b|", result.bias);
+                 "; mean error %+.1e of sum |a||b|", result.sum / (double)(q->C.rows * q->C.cols));
     return id;
 }
 

@@ -92,9 +92,9 @@ static bool fill(struct problem *p, const struct solver *s, int input) {
     const struct fill fill = {.mode = v->scan ? FILL_BITS : sum_modes[input],
                               .seed = p->options->seed * 8 + SEED_X,
                               .terms = v->x.cols};
-    judge->fill(&v->x, &fill);
+    judge_fill(&v->x, &fill);
     if (!v->scan)
-        v->sum = judge->sum(&v->x);
+        v->sum = judge_sum(&v->x);
     return true;
 }
 
@@ -139,11 +139,12 @@ static const char *wrong_scan(struct problem *p, const struct solver *s, int inp
                               struct row *row) {
     const struct vector_problem *v = (const struct vector_problem *)p;
     const uint32_t *in = v->x.at, *out = v->y.matrix.at;
-    uint64_t first = 0, count = judge->scan(&v->x, &v->y.matrix, &first);
+    const struct found found = judge_scan(&v->x, &v->y.matrix);
+    const size_t first = found.first;
     uint32_t before = 0, got, x;
     char text[48];
     (void)input;
-    if (count == 0)
+    if (found.count == 0)
         return NULL;
     if (first > 0)
         CUDA_CHECK(cudaMemcpy(&before, out + first - 1, sizeof before, cudaMemcpyDeviceToHost));
@@ -152,8 +153,8 @@ static const char *wrong_scan(struct problem *p, const struct solver *s, int inp
     const char *id =
         value_text(text, sizeof text, s->types.out, got, (double)(uint32_t)(before + x));
     snprintf(row->note, sizeof row->note,
-             "%llu of %zu wrong; first at element %llu: got %s, wanted %u + %u",
-             (unsigned long long)count, v->x.cols, (unsigned long long)first, text, before, x);
+             "%llu of %zu wrong; first at element %zu: got %s, wanted %u + %u", found.count,
+             v->x.cols, first, text, before, x);
     return id;
 }
 
