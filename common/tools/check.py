@@ -379,7 +379,7 @@ class Check:
             mine, theirs = mine.result(), theirs.result()
             if not mine or len(theirs) != 1 + len(based):
                 return  # the kernel or the step's program was changed meanwhile
-            yours, steps, unchanged = mine[0], theirs[0], mine == theirs[1:]
+            yours, steps, unchanged = mine[0], theirs[0], mine[:1] == theirs[1:]
             differs = words.remarks(self.name, yours, steps, unchanged)
             if not verdict.counters:
                 verdict.counters = {key: [column[key] for column in (yours, *theirs)] for key in words.SUMS}

@@ -77,7 +77,7 @@ REMARKS = {
     "conflicts": ("cycles go to bank conflicts",
                   "How far apart in shared memory are the words that the lanes of a warp use at once? Padding moves them to "
                   "other banks.", ""),
-    "plain_cycles": ("cycles of shared memory are no bank conflicts",
+    "plain_cycles": ("cycles go to shared memory, bank conflicts aside",
                      "Can a thread read more bytes at once, or use a value more often before it reads the next?", ""),
     "barriers": ("block barriers", "Can two of them be made one?", ""),
     "waits": ("waits for copies, by warps", "", None),

@@ -159,7 +159,7 @@ def test_compile():
         "empty.cu: no entry symbol",
         r"empty.cu is empty: it must define gemm\(\) with the parameters that common/track/gemm/gemm.h"
     ], CHECK, "06", write("empty.cu", ""))
-    expect(1, r"x.cu does not define gemm\(\)", CHECK, "06", edited("x.cu", step="09_scan_async"))
+    expect(1, r"x.cu does not define gemm\(\)", CHECK, "06", edited("x.cu", ('"scan.h"', f'"{SOURCE}/common/track/scan/scan.h"'), step="09_scan_async"))
     expect(1, r"x.cu does not define scan_workspace\(\) with the parameters that common/track/scan/scan.h declares", CHECK, "9",
            edited("x.cu", ("scan_workspace(", "scan_space("), step="09_scan_async"))
     expect(1, r"x.cu does not define gemm\(\) with the parameters", CHECK, "06",
@@ -216,7 +216,8 @@ def test_crash():
          "", ("#include <mma.h>", "#include <stdio.h>\n#include <mma.h>"),
          (KERNEL, KERNEL + '    for (;;)\n        printf("hello\\n");\n'),
          more=["more than 64 MB", "It printed:\nhello\n"])
-    case("wrong values", "", ("= wmma::__float_to_tf32(b[j].x[e])", "= b[j].x[e]"), more=["rounded to TF32"])
+    case("inputs that are not rounded to TF32\n", "wmma::mma_sync", ("= wmma::__float_to_tf32(b[j].x[e])", "= b[j].x[e]"),
+         more=["__float_to_tf32.. of every"])
 
 
 def test_compare():
@@ -570,7 +571,7 @@ def test_traps(step):
         "drops_": "(wrong values|a copy that is never waited for)",
         "never_flips": ".*(missing|wrong|overwrites).*",
         "tail_dropped": "wrong values",
-        "no_tf32_conversion": "wrong values"
+        "no_tf32_conversion": "inputs that are not rounded to TF32"
     }
     for name, row in rows.items():
         header, slug = headers[name], name[9:-3]
