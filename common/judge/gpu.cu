@@ -57,7 +57,7 @@ static void check_cublas(cublasStatus_t status) {
     exit(EXIT_FAILURE);
 }
 
-static size_t workspace(size_t M, size_t N, size_t K) {
+static double workspace(double M, double N, double K) {
     return (M * K + K * N) * sizeof(double);
 }
 

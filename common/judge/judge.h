@@ -84,7 +84,7 @@ struct judge {
     struct found (*run)(const struct task *task);
     void (*reference)(const struct product *p);
     /** Bytes of device memory that reference() needs for itself, while it runs; null: none. */
-    size_t (*workspace)(size_t M, size_t N, size_t K);
+    double (*workspace)(double M, double N, double K);
     /** Whether kernels of this program run on this GPU; null: there are none. */
     cudaError_t (*probe)(void);
     bool device_debugging; /**< built with nvcc -G */

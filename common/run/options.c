@@ -63,7 +63,7 @@ static int read_number(const struct option_word *w, const char *word) {
 static int read_shapes(const char *option, enum shape_kind kind, const char *what,
                        struct shapes *shapes) {
     char error[256];
-    if (shapes_find(shapes_text, kind, what, shapes, error))
+    if (shapes_find(kind, what, shapes, error))
         return -1;
     fprintf(stderr, "%s%s\n", option, error);
     return EXIT_USAGE;

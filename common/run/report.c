@@ -185,16 +185,16 @@ static void start_rows(struct report *r) {
 void report_row(struct report *r, const struct row *row) {
     if (!r->rows)
         start_rows(r);
+    FILE *json = begin(r, ROWS);
+    if (json != NULL)
+        row_json(json, row);
+    finish(json);
     if (r->table.file != NULL)
         row_table(r->table.file, row, r->figures);
     if (r->csv.file != NULL)
         row_csv(r->csv.file, row);
     flush(&r->table); /* what was measured is kept, whatever comes next */
     flush(&r->csv);
-    FILE *json = begin(r, ROWS);
-    if (json != NULL)
-        row_json(json, row);
-    finish(json);
 }
 
 void fault_clear(struct fault *fault) {

@@ -65,7 +65,7 @@ bool ladder_sizes(const char *what, struct sizes *sizes) {
         snprintf(word, sizeof word, "%.*s", (int)length, what);
         bool found = false;
         for (int kind = SHAPE_GEMM; kind <= SHAPE_VECTOR; ++kind)
-            found |= shapes_find(shapes_text, kind, word, &sizes->of[kind], error[kind]);
+            found |= shapes_find(kind, word, &sizes->of[kind], error[kind]);
         if (!found) {
             fprintf(stderr, "--shapes: %s\n",
                     error[isdigit((unsigned char)word[0]) && strchr(word, 'x') == NULL]);

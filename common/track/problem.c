@@ -8,19 +8,25 @@
 
 enum {
     GUARD_BYTES =
-        8192,         /* before and behind an output; a multiple of 256, so that it stays aligned */
-    ALLOCATIONS = 10, /* each rounded up by the device */
+        8192, /* before and behind an output; a multiple of 256, so that it stays aligned */
+    BOUNDARY = 2 << 20, /* to which the device rounds up what is allocated */
     SEED_GARBAGE = 4
 };
 
-int problem_fits(const struct problem *p, double bytes) {
-    size_t free_bytes = 0, total = 0;
-    bytes += ALLOCATIONS * 2.0 * (1 << 20);
-    CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total));
-    if (bytes <= (double)free_bytes)
+void *problem_memory(struct problem *p, double bytes) {
+    void *at = NULL;
+    p->need += bytes + BOUNDARY;
+    if (p->need > p->available)
+        return NULL;
+    CUDA_CHECK(cudaMalloc(&at, bytes > 0 ? (size_t)bytes : 1));
+    return p->memory[p->memory_count++] = at;
+}
+
+int problem_fits(struct problem *p, double more) {
+    if (p->need + more <= p->available)
         return EXIT_OK;
     fprintf(stderr, "shape %s: needs %.2f GB of memory on %s; allowed: %.2f GB, which are free\n",
-            p->shape->name, 1e-9 * bytes, p->device->name, 1e-9 * (double)free_bytes);
+            p->shape->name, 1e-9 * (p->need + more), p->device->name, 1e-9 * p->available);
     return EXIT_USAGE;
 }
 
@@ -36,17 +42,14 @@ struct solver *problem_add(struct problem *p, enum solver_role role, const char 
     return s;
 }
 
-size_t output_bytes(enum element_type type, size_t rows, size_t ld, size_t offset) {
-    return 2 * GUARD_BYTES + (offset + rows * ld) * element_size(type);
-}
-
-void output_create(struct output *y, enum element_type type, size_t rows, size_t cols, size_t ld,
+void output_create(struct problem *p, struct output *y, const struct matrix *matrix,
                    size_t offset) {
-    size_t bytes = output_bytes(type, rows, ld, offset);
-    CUDA_CHECK(cudaMalloc(&y->base, bytes));
-    y->count = bytes / element_size(type);
-    void *at = (char *)y->base + GUARD_BYTES + offset * element_size(type);
-    y->matrix = (struct matrix){type, at, rows, cols, ld};
+    const size_t size = element_size(matrix->type);
+    y->matrix = *matrix;
+    y->count = 2 * GUARD_BYTES / size + offset + matrix->rows * matrix->ld;
+    y->base = problem_memory(p, (double)y->count * (double)size);
+    if (y->base != NULL)
+        y->matrix.at = (char *)y->base + GUARD_BYTES + offset * size;
 }
 
 const char *value_text(char *text, size_t size, enum element_type type, uint32_t bits,
@@ -334,27 +337,9 @@ static void start_rows(struct problem *p, struct row rows[2]) {
     }
 }
 
-/* Verifies and times, or counts, one shape. Returns an exit status. */
-static int run_shape(struct problem *p, const struct step_entry *step,
-                     const struct step_entry *base) {
-    const struct step_entry *const entries[] = {step, base};
-    char name[64];
-    p->count = 0;
-    for (int i = 0; i < 2 && entries[i] != NULL; ++i) {
-        struct element_types types;
-        if (!element_types_parse(entries[i]->types, &types)) {
-            fprintf(stderr, "%s: no element types: %s\n", entries[i]->name, entries[i]->types);
-            return EXIT_FAULT;
-        }
-        bool own = i == 1 && strcmp(base->name, "baseline") == 0;
-        snprintf(name, sizeof name, "%s%s%s", own ? step->name : "", own ? "/" : "",
-                 entries[i]->name);
-        problem_add(p, i == 0 ? SOLVER_STEP : SOLVER_BASE, name, types)->entry = entries[i];
-    }
-    int status = p->track->create(p);
-    if (status != EXIT_OK)
-        return status;
-    const bool own_base = base != NULL && is_own_base(&p->solvers[1]);
+/* Verifies and times, or counts. Returns an exit status. */
+static int run_solvers(struct problem *p) {
+    const bool own_base = base_of(p) != NULL && is_own_base(base_of(p));
     struct row rows[2];
     start_rows(p, rows);
     bool good = true;
@@ -372,8 +357,35 @@ static int run_shape(struct problem *p, const struct step_entry *step,
             report_row(p->report, &rows[1]);
         report_row(p->report, &rows[0]);
     }
-    p->track->destroy(p);
     return good ? EXIT_OK : EXIT_FAULT;
+}
+
+/* One shape: sets up the solvers and their memory. Returns an exit status. */
+static int run_shape(struct problem *p, const struct step_entry *step,
+                     const struct step_entry *base) {
+    const struct step_entry *const entries[] = {step, base};
+    char name[64];
+    size_t available = 0, total = 0;
+    CUDA_CHECK(cudaMemGetInfo(&available, &total));
+    p->available = (double)available;
+    p->need = p->count = p->memory_count = 0;
+    for (int i = 0; i < 2 && entries[i] != NULL; ++i) {
+        struct element_types types;
+        if (!element_types_parse(entries[i]->types, &types)) {
+            fprintf(stderr, "%s: no element types: %s\n", entries[i]->name, entries[i]->types);
+            return EXIT_FAULT;
+        }
+        bool own = i == 1 && strcmp(base->name, "baseline") == 0;
+        snprintf(name, sizeof name, "%s%s%s", own ? step->name : "", own ? "/" : "",
+                 entries[i]->name);
+        problem_add(p, i == 0 ? SOLVER_STEP : SOLVER_BASE, name, types)->entry = entries[i];
+    }
+    int status = p->track->create(p);
+    if (status == EXIT_OK)
+        status = run_solvers(p);
+    for (int i = 0; i < p->memory_count; ++i)
+        cudaFree(p->memory[i]);
+    return status;
 }
 
 int problem_main(struct problem *p, const struct track *track, const struct step_entry *step,

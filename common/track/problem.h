@@ -40,8 +40,8 @@ struct solver {
 
 struct track;
 
-/** Most solvers of a problem. */
-enum { SOLVERS_MAX = 4 };
+/** Most solvers and allocations of a problem. */
+enum { SOLVERS_MAX = 4, MEMORY_MAX = 12 };
 
 /** One problem in device memory: the first member of what a track adds. */
 struct problem {
@@ -52,6 +52,9 @@ struct problem {
     const struct shape *shape;
     struct solver solvers[SOLVERS_MAX]; /**< the step, then its base if there is one */
     int count;
+    double need, available; /**< bytes of device memory asked for; free before */
+    void *memory[MEMORY_MAX];
+    int memory_count;
     struct matrix workspace; /**< of #ELEMENT_U32, full of garbage before a run; cols = 0: none */
 };
 
@@ -76,7 +79,6 @@ struct track {
      * @return #EXIT_OK, or #EXIT_USAGE after one line on stderr if it is too large.
      */
     int (*create)(struct problem *p);
-    void (*destroy)(struct problem *p);
     /** Makes the inputs of number `input`, and the reference. @return false if `s` has none of that kind. */
     bool (*fill)(struct problem *p, const struct solver *s, int input);
     /** Enqueues one run. */
@@ -116,18 +118,20 @@ bool problem_time(struct problem *p, struct row rows[2]);
 
 /** @name For tracks. */
 /**@{*/
-/** Whether `bytes` of device memory are free, and some more. @return #EXIT_OK, or #EXIT_USAGE after one line. */
-int problem_fits(const struct problem *p, double bytes);
+/** Allocates device memory for as long as the problem lasts. @return null if it is not free, see problem_fits(). */
+void *problem_memory(struct problem *p, double bytes);
+/**
+ * Whether all that was asked of problem_memory() was free, and `more` bytes still are.
+ * @return #EXIT_OK, or #EXIT_USAGE after one line on stderr.
+ */
+int problem_fits(struct problem *p, double more);
 /** Whether the problem will be timed. */
 bool problem_is_timed(const struct problem *p);
 /** Adds a solver. */
 struct solver *problem_add(struct problem *p, enum solver_role role, const char *name,
                            struct element_types types);
-/** Bytes that output_create() allocates. */
-size_t output_bytes(enum element_type type, size_t rows, size_t ld, size_t offset);
-/** Allocates an output with guard bands; its first element lies `offset` elements behind a boundary. */
-void output_create(struct output *y, enum element_type type, size_t rows, size_t cols, size_t ld,
-                   size_t offset);
+/** Allocates an output like `matrix`, with guard bands, `offset` elements behind a boundary. */
+void output_create(struct problem *p, struct output *y, const struct matrix *matrix, size_t offset);
 /**
  * Writes a wrong value as a fault shows it, and whether it was never written.
  * @return the fault's id: "judge.never_written", "judge.nan", "judge.slightly_wrong" (by 1% at most), or

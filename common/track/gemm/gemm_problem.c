@@ -24,13 +24,10 @@ static struct matrix matrix_of(enum element_type type, int64_t rows, int64_t col
                            ld > 0 ? ld : 1};
 }
 
-/* Elements from the first to the last; at least one, as nothing cannot be allocated. */
-static size_t extent(const struct matrix *x) {
-    return x->rows == 0 || x->cols == 0 ? 1 : (x->rows - 1) * x->ld + x->cols;
-}
-
-static size_t bytes_of(const struct matrix *x) {
-    return extent(x) * element_size(x->type);
+/* Allocates it up to its last element. */
+static void allocate(struct problem *p, struct matrix *x) {
+    double elements = x->rows > 0 ? ((double)x->rows - 1) * (double)x->ld + (double)x->cols : 0;
+    x->at = problem_memory(p, elements * (double)element_size(x->type));
 }
 
 static struct gemm_side *side_of(struct problem *p, const struct solver *s) {
@@ -67,37 +64,26 @@ static int create(struct problem *p) {
     struct solver *step = &p->solvers[0], *base = p->count > 1 ? &p->solvers[1] : NULL;
     const bool with_base = base != NULL && (problem_is_timed(p) || p->options->counters);
     const int sides = with_base && !same_storage(step->types, base->types) ? 2 : 1;
-    double bytes = 0;
+    const double wide = (double)shape->m * (double)shape->n * sizeof(double);
+    double *ref = problem_memory(p, wide), *mag = problem_memory(p, wide);
     for (int i = 0; i < sides; ++i) {
         struct product *q = &g->side[i].product;
         if (!lay_out(p, q, p->solvers[i].types))
             return EXIT_USAGE;
-        bytes += (double)bytes_of(&q->A) + (double)bytes_of(&q->B) +
-                 (double)output_bytes(q->C.type, q->C.rows, q->C.ld, 0);
+        allocate(p, &q->A);
+        allocate(p, &q->B);
+        output_create(p, &g->side[i].C, &q->C, 0);
+        q->C = g->side[i].C.matrix;
+        q->ref = ref;
+        q->mag = mag;
     }
-    const struct product *q = &g->side[0].product;
-    const size_t wide = (q->C.rows * q->C.cols + 1) * sizeof(double);
-    const size_t flush = 2 * p->device->l2_bytes,
-                 work = judge->workspace != NULL ? judge->workspace(q->C.rows, q->C.cols, q->A.cols)
-                                                 : 0;
-    int status =
-        problem_fits(p, bytes + 2.0 * (double)wide + (double)(work > flush ? work : flush));
+    const size_t flush = 2 * p->device->l2_bytes;
+    const double work = judge->workspace != NULL
+                            ? judge->workspace((double)shape->m, (double)shape->n, (double)shape->k)
+                            : 0;
+    int status = problem_fits(p, work > (double)flush ? work : (double)flush);
     if (status != EXIT_OK)
         return status;
-
-    double *ref, *mag;
-    CUDA_CHECK(cudaMalloc((void **)&ref, wide));
-    CUDA_CHECK(cudaMalloc((void **)&mag, wide));
-    for (int i = 0; i < sides; ++i) {
-        struct gemm_side *side = &g->side[i];
-        struct product *o = &side->product;
-        CUDA_CHECK(cudaMalloc(&o->A.at, bytes_of(&o->A)));
-        CUDA_CHECK(cudaMalloc(&o->B.at, bytes_of(&o->B)));
-        output_create(&side->C, o->C.type, o->C.rows, o->C.cols, o->C.ld, 0);
-        o->C = side->C.matrix;
-        o->ref = ref;
-        o->mag = mag;
-    }
     if (library_gemm_name(step->types) != NULL)
         problem_add(p, SOLVER_LIBRARY, library_gemm_name(step->types), step->types);
     const struct element_types fp32 = {ELEMENT_F32, ELEMENT_F32, ELEMENT_F32};
@@ -110,18 +96,6 @@ static int create(struct problem *p) {
         s->ceiling = device_peak_flops(p->device, s->types.in);
     }
     return EXIT_OK;
-}
-
-static void destroy(struct problem *p) {
-    struct gemm_problem *g = (struct gemm_problem *)p;
-    cudaFree(g->side[0].product.ref);
-    cudaFree(g->side[0].product.mag);
-    for (int i = 0; i < 2; ++i) {
-        cudaFree(g->side[i].product.A.at);
-        cudaFree(g->side[i].product.B.at);
-        cudaFree(g->side[i].C.base);
-        g->side[i] = (struct gemm_side){.C = {.base = NULL}};
-    }
 }
 
 static void fill_both(struct problem *p, const struct product *q, enum fill_mode mode) {
@@ -195,7 +169,6 @@ const struct track gemm_track = {
     .inputs = inputs,
     .input_count = INPUTS,
     .create = create,
-    .destroy = destroy,
     .fill = fill,
     .run = run,
     .wrong = wrong,

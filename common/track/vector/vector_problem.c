@@ -16,10 +16,6 @@ static const struct input sum_inputs[SUM_INPUTS] = {
 static const enum fill_mode sum_modes[SUM_INPUTS] = {FILL_SUM, FILL_ONES, FILL_NAN, FILL_REAL};
 static const struct input scan_inputs[] = {{"random", true, true}};
 
-static size_t at_least_one(size_t n) {
-    return n > 0 ? n : 1;
-}
-
 static int create(struct problem *p, bool scan) {
     struct vector_problem *v = (struct vector_problem *)p;
     const struct element_types types = p->solvers[0].types;
@@ -35,30 +31,24 @@ static int create(struct problem *p, bool scan) {
     const bool timed = problem_is_timed(p), library = timed && library_vector_name(scan) != NULL;
     if (library)
         CUDA_CHECK(library_vector(scan, n, NULL, NULL, NULL, &v->library_bytes, 0));
+    const struct matrix y = {types.out, NULL, 1, outputs, outputs};
+    const size_t words = (workspace + 3) / 4;
+    char *x = problem_memory(p, (double)(offset + n) * (double)size);
+    p->workspace =
+        (struct matrix){ELEMENT_U32, problem_memory(p, 4.0 * (double)words), 1, words, words};
+    output_create(p, &v->y, &y, offset);
+    v->library_workspace = library ? problem_memory(p, (double)v->library_bytes) : NULL;
     /* A scan's time is compared with a copy onto its output; a sum's needs a place of its own. */
-    const size_t x_bytes = at_least_one(offset + n) * size,
-                 copy_bytes = timed && !scan ? n * size : 0;
-    int status =
-        problem_fits(p, (double)x_bytes + (double)output_bytes(types.out, 1, outputs, offset) +
-                            (double)workspace + (double)v->library_bytes + (double)copy_bytes +
-                            2.0 * (double)p->device->l2_bytes);
+    v->copy = timed && !scan ? problem_memory(p, (double)n * (double)size) : NULL;
+    int status = problem_fits(p, 2.0 * (double)p->device->l2_bytes);
     if (status != EXIT_OK)
         return status;
 
-    p->workspace = (struct matrix){ELEMENT_U32, NULL, 1, (workspace + 3) / 4, (workspace + 3) / 4};
-    CUDA_CHECK(cudaMalloc(&v->x_base, x_bytes));
-    CUDA_CHECK(cudaMalloc(&p->workspace.at, at_least_one(p->workspace.cols) * 4));
-    output_create(&v->y, types.out, 1, outputs, outputs, offset);
-    v->x = (struct matrix){types.in, (char *)v->x_base + offset * size, 1, n, n};
-    if (library) {
+    v->x = (struct matrix){types.in, x + offset * size, 1, n, n};
+    if (library)
         problem_add(p, SOLVER_LIBRARY, library_vector_name(scan), types);
-        CUDA_CHECK(cudaMalloc(&v->library_workspace, at_least_one(v->library_bytes)));
-    }
-    if (timed) {
+    if (timed)
         problem_add(p, SOLVER_COPY, "copy", types);
-        if (!scan)
-            CUDA_CHECK(cudaMalloc(&v->copy, at_least_one(copy_bytes)));
-    }
     for (int i = 0; i < p->count; ++i) {
         struct solver *s = &p->solvers[i];
         s->output = &v->y;
@@ -74,14 +64,6 @@ static int create_sum(struct problem *p) {
 
 static int create_scan(struct problem *p) {
     return create(p, true);
-}
-
-static void destroy(struct problem *p) {
-    struct vector_problem *v = (struct vector_problem *)p;
-    void *const all[] = {v->x_base, v->y.base, p->workspace.at, v->copy, v->library_workspace};
-    for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
-        cudaFree(all[i]);
-    v->copy = v->library_workspace = NULL;
 }
 
 static bool fill(struct problem *p, const struct solver *s, int input) {
@@ -165,7 +147,6 @@ const struct track reduce_track = {
     .inputs = sum_inputs,
     .input_count = SUM_INPUTS,
     .create = create_sum,
-    .destroy = destroy,
     .fill = fill,
     .run = run,
     .wrong = wrong_sum,
@@ -177,7 +158,6 @@ const struct track scan_track = {
     .inputs = scan_inputs,
     .input_count = 1,
     .create = create_scan,
-    .destroy = destroy,
     .fill = fill,
     .run = run,
     .wrong = wrong_scan,

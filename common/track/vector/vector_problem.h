@@ -24,8 +24,7 @@ struct vector_step {
 struct vector_problem {
     struct problem problem;
     bool scan;
-    void *x_base; /**< the input's memory; x lies options->offset elements behind its start */
-    struct matrix x;
+    struct matrix x; /**< options->offset elements behind a boundary */
     struct output y;
     double sum; /**< what a sum should be */
     void *copy; /**< where the copy of x goes */
