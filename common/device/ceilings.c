@@ -10,7 +10,7 @@ double device_peak_flops(const struct device *d, enum element_type type) {
         {8, 0, 64, 512},   {8, 6, 128, 128},   {8, 7, 128, 256},   {8, 9, 128, 128},
         {9, 0, 128, 1024}, {10, 0, 128, 2048}, {10, 3, 128, 2048}, {12, 0, 128, 128},
     };
-    for (size_t i = 0; d->gpu && i < sizeof table / sizeof *table; ++i)
+    for (size_t i = 0; d->gpu && type != ELEMENT_U32 && i < sizeof table / sizeof *table; ++i)
         if (table[i].major == d->major && table[i].minor == d->minor && d->clock_hz > 0)
             return 2.0 * d->sms * d->clock_hz *
                    (type == ELEMENT_F32    ? table[i].f32

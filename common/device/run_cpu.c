@@ -1,6 +1,7 @@
 /* What surrounds a run on the CPU device: schedules, faults, counters. */
 #include "device/device.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -90,29 +91,26 @@ const char *counters_report(const struct counted *counted, struct report *report
     struct counters counters[2];
     int count = counted->base != NULL ? 2 : 1;
     for (int i = 0; i < count; ++i) {
-        struct cpu_counters c;
+        const struct cpu_counter_line *lines;
+        struct cpu_counters sums;
+        struct counters *c = &counters[i];
         cpu_counters_reset();
         code_path("");
         const char *error = counted->run(counted->context, i > 0);
         if (error != NULL)
             return error;
-        cpu_counters_get(&c);
-        counters[i] = (struct counters){rows[i]->step,
-                                        rows[i]->shape,
-                                        {c.load_sectors, c.load_ideal, c.store_sectors,
-                                         c.store_ideal, c.copy_sectors, c.copy_ideal,
-                                         c.thread_bytes, c.copy_bytes, c.shared_cycles, c.conflicts,
-                                         c.barriers, c.waits, c.in_flight, c.mma, c.tensor_flops},
-                                        NULL,
-                                        0};
-        const struct cpu_counter_line *lines; /* the same members */
-        counters[i].line_count = cpu_counter_lines(&lines);
-        counters[i].lines = (const struct counter_line *)lines;
-        counters_row(rows[i], &counters[i]);
+        /* The device has types of its own, with the same members. */
+        static_assert(sizeof c->sums == sizeof sums && sizeof *c->lines == sizeof *lines, "");
+        cpu_counters_get(&sums);
+        memcpy(&c->sums, &sums, sizeof sums);
+        c->line_count = cpu_counter_lines(&lines);
+        c->lines = (const struct counter_line *)lines;
+        c->step = rows[i]->step, c->shape = rows[i]->shape;
+        counters_row(rows[i], c);
         snprintf(rows[i]->path, sizeof rows[i]->path, "%s", code_path_taken());
-        report_counters(report, &counters[i]);
+        report_counters(report, c);
         if (report->table.file != NULL)
-            counters_print_lines(report->table.file, &counters[i]);
+            counters_print_lines(report->table.file, c);
     }
     if (report->table.file != NULL)
         counters_print_sums(report->table.file, &counters[0], count == 2 ? &counters[1] : NULL);

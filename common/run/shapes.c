@@ -70,17 +70,12 @@ static bool find_word(enum shape_kind kind, const char *word, struct shapes *lis
         if (s->kind == kind && (strcmp(s->shape.name, word) == 0 || in_sets(s->sets, word)) &&
             !append(list, &s->shape, error))
             return false;
-    if (list->count == before && kind == SHAPE_GEMM)
+    if (list->count == before)
         snprintf(error, ERROR_SIZE,
-                 "no shape or set '%.60s': allowed are MxNxK (each 0 to %d) and the names that "
-                 "--list prints",
-                 word, SHAPE_SIZE_MAX);
-    else if (list->count == before)
-        snprintf(error, ERROR_SIZE,
-                 "no length or set '%.60s': allowed are 0 to 2^33, such as 1000, 2^28 or 2^31-1, "
-                 "and the names "
-                 "that --list prints",
-                 word);
+                 "no %s or set '%.60s': allowed are %s, and the names that --list prints",
+                 kind == SHAPE_GEMM ? "shape" : "length", word,
+                 kind == SHAPE_GEMM ? "MxNxK (each 0 to 2147483392)"
+                                    : "0 to 2^33, such as 1000, 2^28 or 2^31-1");
     return list->count > before;
 }
 

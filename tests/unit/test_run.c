@@ -14,7 +14,6 @@
 #include "device/cuda_compat.h"
 #include "run/options.h"
 #include "run/report.h"
-#include "run/stats.h"
 #include "run/timing.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

@@ -21,7 +21,7 @@ struct Checker final : Tracer {
         races::begin_block(block);
     }
     void block_end(Block &block) override { count_block(block, false); }
-    void access(const Agent &agent, Place place, const void *p, unsigned size, Access kind) override {
+    void access(Agent agent, Place place, const void *p, unsigned size, Access kind) override {
         const Block &block = agent.block;
         if (block.stacks.has(p)) return;
         const bool shared = block.shared.has(p), writes = kind & WRITE;
@@ -42,7 +42,7 @@ struct Checker final : Tracer {
         races::access(agent, place, p, size, writes, kind & FLAG);
         if (kind & FLAG) races::use_flag(agent, p, kind & READ, writes);
     }
-    void async_issue(const Agent &agent, const AsyncCopy &c) override {
+    void async_issue(Agent agent, const AsyncCopy &c) override {
         const uint64_t to = agent.block.shared.offset(c.dst);
         if (const unsigned read = c.size - c.zfill) {
             if (counting) count_later(agent, Op::copy, false, c.place, uintptr_t(c.src), read, to);
@@ -51,8 +51,8 @@ struct Checker final : Tracer {
         if (counting) count_later(agent, Op::copy, true, c.place, to, c.size);
         races::access(agent, c.place, c.dst, c.size, true, false, in_flight);
     }
-    void async_land(const Agent &agent, const AsyncCopy &c) override { races::land(agent, c.dst, c.size); }
-    void event(const Agent &agent, Place place, Event event, uint64_t what) override {
+    void async_land(Agent agent, const AsyncCopy &c) override { races::land(agent, c.dst, c.size); }
+    void event(Agent agent, Place place, Event event, uint64_t what) override {
         if (event == Event::block_fence || event == Event::device_fence)
             races::fence(agent, event == Event::device_fence);
         else if (counting)
@@ -73,8 +73,9 @@ const bool installed = (tracer = &checker, true);
 } // namespace cpu
 
 // ---- What compiled kernels call ----
-#define TRACE(p, size, kind) \
-    if (cpu::self) cpu::checker.access(cpu::running_thread(), CPU_DEVICE_CALLER, p, size, cpu::kind)
+#define TRACE(p, size, kind)                  \
+    if (!cpu::Stacks::is_own(p) && cpu::self) \
+    cpu::checker.access(cpu::running_thread(), CPU_DEVICE_CALLER, p, size, cpu::kind)
 #define CALLBACK(name, size, kind)                              \
     void __tsan_##name##size(void *p) { TRACE(p, size, kind); } \
     void __tsan_unaligned_##name##size(void *p) { TRACE(p, size, kind); }

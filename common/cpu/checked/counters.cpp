@@ -86,7 +86,7 @@ void count(const std::vector<LogEntry> &lanes) {
 
 } // namespace
 
-void count_later(const Agent &thread, Op op, bool shared, Place place, uint64_t address, unsigned size,
+void count_later(Agent thread, Op op, bool shared, Place place, uint64_t address, unsigned size,
                  uint64_t to) {
     auto [spot, fresh] = spots.try_emplace(place, Spot{place, nullptr});
     if (fresh) new_spots.push_back(&spot->second);

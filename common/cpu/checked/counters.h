@@ -35,7 +35,7 @@ extern cpu_counters sums;
 extern bool counting; ///< since the first cpu_counters_reset(): races are found without
 /// Adds what a thread did to its log, to be made one instruction of its warp. `to`: where in shared
 /// memory a copy of global memory goes.
-void count_later(const Agent &thread, Op op, bool shared, Place place, uint64_t address, unsigned size,
+void count_later(Agent thread, Op op, bool shared, Place place, uint64_t address, unsigned size,
                  uint64_t to = 0);
 /// Makes warp instructions of the logs of a warp whose lanes have all come to one place, or of all warps.
 void count_warp(Block &block, unsigned warp);

@@ -124,8 +124,7 @@ template<class F>
     }
 }
 
-void access(const Agent &agent, Place place, const void *p, unsigned size, bool write, bool atomic,
-            EpochKind kind) {
+void access(Agent agent, Place place, const void *p, unsigned size, bool write, bool atomic, EpochKind kind) {
     static const uintptr_t program_begin = uintptr_t(place_in_program(0));
     Block &block = agent.block;
     const BlockTrace &trace = *block.trace;
@@ -140,7 +139,7 @@ void access(const Agent &agent, Place place, const void *p, unsigned size, bool 
     each_cell(block, p, size, check);
 }
 
-void land(const Agent &agent, const void *dst, unsigned size) {
+void land(Agent agent, const void *dst, unsigned size) {
     const uint32_t now = agent.block.trace->agents[agent.number].now;
     each_cell(agent.block, dst, size, [&](ShadowCell &cell, const char *) {
         Epoch &w = cell.write;
@@ -149,7 +148,7 @@ void land(const Agent &agent, const void *dst, unsigned size) {
     });
 }
 
-void use_flag(const Agent &agent, const void *p, bool reads, bool writes) {
+void use_flag(Agent agent, const void *p, bool reads, bool writes) {
     AgentClock &clock = agent.block.trace->agents[agent.number];
     auto &flags = agent.block.grid.trace->flags;
     auto at = flags.find(p);
@@ -160,7 +159,7 @@ void use_flag(const Agent &agent, const void *p, bool reads, bool writes) {
         flags[p] = reads ? joined(here, clock.released) : clock.released;
 }
 
-void fence(const Agent &agent, bool device) {
+void fence(Agent agent, bool device) {
     BlockTrace &trace = *agent.block.trace;
     AgentClock &clock = trace.agents[agent.number];
     BlockClocks others, told;

@@ -78,12 +78,12 @@ inline ShadowPage &page_of(const Block &block, const void *p) {
     if (slot.first != number) slot = {number, &find_page(block, p)};
     return *slot.second;
 }
-void access(const Agent &agent, Place place, const void *p, unsigned size, bool write, bool atomic,
+void access(Agent agent, Place place, const void *p, unsigned size, bool write, bool atomic,
             EpochKind kind = plain);
-void land(const Agent &agent, const void *dst, unsigned size);
+void land(Agent agent, const void *dst, unsigned size);
 /// An atomic or volatile access: a flag, if there are fences.
-void use_flag(const Agent &agent, const void *p, bool reads, bool writes);
-void fence(const Agent &agent, bool device);
+void use_flag(Agent agent, const void *p, bool reads, bool writes);
+void fence(Agent agent, bool device);
 void synchronise(Block &block, const std::vector<unsigned> &agents, bool whole_block);
 void begin_block(Block &block);
 void report(Grid &grid);

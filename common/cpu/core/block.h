@@ -77,7 +77,7 @@ struct SharedMemory {
     }
 };
 
-/// The stacks of a block's threads, with an inaccessible page below each.
+/// The stacks of a block's threads, each at a multiple of its size, with an inaccessible page below.
 struct Stacks {
     char *begin;
     Stacks();
@@ -88,6 +88,11 @@ struct Stacks {
         return size_t(static_cast<const char *>(p) - begin) < size * max_threads;
     }
     bool has_guard(const void *p) const;
+    /// Whether it is the stack that the caller runs on: quick, for most accesses of kernels are.
+    [[gnu::always_inline]] static bool is_own(const void *p) {
+        const char here = 0;
+        return (uintptr_t(p) ^ uintptr_t(&here)) < size;
+    }
     Fiber make_fiber(unsigned rank, Fiber (*body)(Fiber &&));
 };
 

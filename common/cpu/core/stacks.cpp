@@ -17,8 +17,9 @@ Stacks::Stacks() : begin(nullptr) {
         unused.pop_back();
         return;
     }
-    begin = map_memory(nullptr, size * max_threads, PROT_READ | PROT_WRITE);
-    if (!begin) exit(1); // map_memory() has said why
+    char *mapped = map_memory(nullptr, size * (max_threads + 1), PROT_READ | PROT_WRITE);
+    if (!mapped) exit(1); // map_memory() has said why
+    begin = mapped + (size - uintptr_t(mapped) % size);
     for (unsigned i = 0; i < max_threads; ++i) mprotect(begin + i * size, page_size, PROT_NONE);
 }
 Stacks::~Stacks() {

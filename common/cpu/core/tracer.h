@@ -29,11 +29,11 @@ struct Tracer {
     virtual void launch_end(Grid &) {} ///< reports the races
     virtual void block_begin(Block &) {}
     virtual void block_end(Block &) {}
-    virtual void access(const Agent &, Place, const void *, unsigned /*size*/, Access) {}
-    virtual void async_issue(const Agent &, const AsyncCopy &) {}
-    virtual void async_land(const Agent &, const AsyncCopy &) {} ///< and the agent has waited for it
+    virtual void access(Agent, Place, const void *, unsigned /*size*/, Access) {}
+    virtual void async_issue(Agent, const AsyncCopy &) {}
+    virtual void async_land(Agent, const AsyncCopy &) {} ///< and the agent has waited for it
     /// `what`: the operations of a multiply.
-    virtual void event(const Agent &, Place, Event, uint64_t /*what*/ = 0) {}
+    virtual void event(Agent, Place, Event, uint64_t /*what*/ = 0) {}
     /// These agents of a block met, and what each wrote before is visible to all.
     virtual void synchronised(Block &, const std::vector<unsigned> & /*agents*/, bool /*whole_block*/) {}
     virtual void converged(Block &, unsigned /*warp*/) {} ///< all its live lanes stand at one place

@@ -8,15 +8,16 @@ namespace cpu {
 static bool finish_if_complete(Block &block, unsigned warp, size_t which) {
     auto &[live, meetings] = block.warp[warp];
     if (meetings[which].here != (meetings[which].mask & live)) return false;
-    const Meeting m = meetings[which];
-    meetings.erase(meetings.begin() + long(which));
+    const Meeting &m = meetings[which];
+    const unsigned here = m.here;
     if (m.work) m.work(m);
     std::vector<unsigned> ranks;
     ranks.reserve(warp_size);
     for (unsigned l = 0; l < warp_size; ++l)
-        if (m.here >> l & 1) ranks.push_back(warp * warp_size + l);
+        if (here >> l & 1) ranks.push_back(warp * warp_size + l);
     if (m.orders_memory) tracer->synchronised(block, ranks, false);
-    if (m.here == live) tracer->converged(block, warp);
+    if (here == live) tracer->converged(block, warp);
+    meetings.erase(meetings.begin() + long(which));
     ranks.erase(std::remove(ranks.begin(), ranks.end(), self->rank), ranks.end());
     make_ready(block, ranks);
     return true;

@@ -83,15 +83,19 @@ template<int columns> struct Offsets {
     }
 };
 
+using Row = float __attribute__((vector_size(64), may_alias)); ///< what a compiler adds up at once
+
 /// For a whole warp. Elements of an exited lane are NaN.
 template<class E> static void multiply_lanes(const Meeting &m) {
     constexpr int K = sizeof(E) == 4 ? 8 : 16;
     static constexpr Offsets<K> in_a(form<matrix_a, K>);
     static constexpr Offsets<16> in_b(form<matrix_b, K>), in_c(c);
-    float a[16 * K], b[K * 16], sum[16 * 16];
-    std::fill(std::begin(a), std::end(a), NAN);
-    std::fill(std::begin(b), std::end(b), NAN);
-    std::fill(std::begin(sum), std::end(sum), NAN);
+    alignas(sizeof(Row)) float a[16 * K], b[K * 16], sum[16 * 16];
+    if (m.here != ~0u) {
+        std::fill(std::begin(a), std::end(a), NAN);
+        std::fill(std::begin(b), std::end(b), NAN);
+        std::fill(std::begin(sum), std::end(sum), NAN);
+    }
     unsigned unrounded = 0; // lanes
     for (unsigned l = 0; l < warp_size; ++l) {
         const auto *lane = static_cast<const Operands<E> *>(m.lane[l]);
@@ -103,9 +107,11 @@ template<class E> static void multiply_lanes(const Meeting &m) {
             unrounded |= unsigned(is_cut(x) | is_cut(y)) << l;
         }
     }
-    for (int row = 0; row < 16; ++row)
-        for (int k = 0; k < K; ++k)
-            for (int col = 0; col < 16; ++col) sum[row * 16 + col] += a[row * K + k] * b[k * 16 + col];
+    for (int row = 0; row < 16; ++row) {
+        Row total = reinterpret_cast<Row *>(sum)[row];
+        for (int k = 0; k < K; ++k) total += a[row * K + k] * reinterpret_cast<Row *>(b)[k];
+        reinterpret_cast<Row *>(sum)[row] = total;
+    }
     for (unsigned l = 0; l < warp_size; ++l)
         if (const auto *lane = static_cast<const Operands<E> *>(m.lane[l])) {
             for (int e = 0; e < 8; ++e) lane->d[e] = sum[in_c.at[l][e]];
