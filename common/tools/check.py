@@ -8,16 +8,17 @@ its base by counters.
 import argparse
 import collections
 import concurrent.futures
+import contextlib
 import csv
 import itertools
 import json
 import math
 import os
+import pathlib
 import re
 import resource
 import shlex
 import signal
-import stat
 import subprocess
 import sys
 import tempfile
@@ -58,54 +59,44 @@ class Runner:
         self.folder = folder
         self.environment = dict(os.environ, TMPDIR=folder, LC_ALL="C.UTF-8", CPU_DEVICE_TIMEOUT=f"{timeout:g}",
                                 OVERLAP_REQUIRE_GPU="0")
-        self.lock, self.running, self.stopped, self.count = threading.Lock(), set(), False, 0
+        self.lock, self.running, self.stopped = threading.Lock(), set(), False
 
     def run(self, command, seconds, cpu_seconds=0, memory=0, cwd=None):
         """A process that is ended after `seconds`; first by SIGXCPU, so that it can say where it was."""
-        with self.lock:
-            self.count += 1
-            names = [os.path.join(self.folder, f"{self.count}.{end}") for end in ("out", "err")]
-        with open(names[0], "wb") as out, open(names[1], "wb") as err, self.lock:
-            if self.stopped:
-                raise Stopped()
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=self.environment,
-                                       cwd=cwd or self.folder, start_new_session=True)
-            self.running.add(process)
-        late = False
-        for limit, most in ((resource.RLIMIT_CPU, cpu_seconds), (resource.RLIMIT_AS, memory)):
+        with tempfile.TemporaryFile(dir=self.folder) as out, tempfile.TemporaryFile(dir=self.folder) as err:
+            with self.lock:
+                if self.stopped:
+                    raise Stopped()
+                process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=cwd or self.folder,
+                                           env=self.environment, start_new_session=True)
+                self.running.add(process)
+            late = False
             try:
-                if most:
-                    resource.prlimit(process.pid, limit, (most, most + 5))
+                for limit, most in ((resource.RLIMIT_CPU, cpu_seconds), (resource.RLIMIT_AS, memory)):
+                    if most:
+                        resource.prlimit(process.pid, limit, (most, most + 5))
             except (OSError, ValueError):
                 pass  # it has ended, or has a lower limit already
-        try:
-            process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            late = True
-            process.send_signal(signal.SIGXCPU)
             try:
-                process.wait(5)
+                process.wait(seconds)
             except subprocess.TimeoutExpired:
-                pass
-        with self.lock:
-            self.running.discard(process)
-        self.end(process)
-        process.wait()
-        if self.stopped:
-            raise Stopped()
-        texts = []
-        for name in names:
-            with open(name, encoding="utf-8", errors="replace") as file:
-                texts.append(file.read())
-            os.unlink(name)
+                late = True
+                process.send_signal(signal.SIGXCPU)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(5)
+            with self.lock:
+                self.running.discard(process)
+            self.end(process)
+            process.wait()
+            if self.stopped:
+                raise Stopped()
+            texts = [file.seek(0) or file.read().decode("utf-8", "replace") for file in (out, err)]
         return Result(process.returncode, *texts, late)
 
     @staticmethod
     def end(process):
-        try:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            pass
 
     def stop(self):
         with self.lock:
@@ -123,7 +114,8 @@ class Build:
         with open(path, encoding="utf-8") as file:
             vars(self).update(json.load(file))
         self.checked = "cpu-checked" in self.flavours
-        self.commands = None
+        with open(os.path.join(self.build, "compile_commands.json"), encoding="utf-8") as file:
+            self.commands = json.load(file)
 
     def step(self, word):
         """A step by its name or its number."""
@@ -134,18 +126,10 @@ class Build:
 
     def command(self, target, ending):
         """The words that compile the file that ends with `ending` for `target`, but for the names of files."""
-        path = os.path.join(self.build, "compile_commands.json")
-        if self.commands is None:
-            try:
-                with open(path, encoding="utf-8") as file:
-                    self.commands = json.load(file)
-            except OSError as error:
-                raise Cannot(f"{path}: {error.strerror}; configure with a Ninja or a Makefile generator")
-        for entry in self.commands:
-            if entry["file"].endswith(ending) and f"/{target}.dir/" in entry["command"]:
-                break
-        else:
-            raise Cannot(f"{path}: no command for {target}; configure again")
+        entry = next((entry for entry in self.commands
+                      if entry["file"].endswith(ending) and f"/{target}.dir/" in entry["command"]), None)
+        if entry is None:
+            raise Cannot(f"{self.build}/compile_commands.json: no command for {target}; configure again")
         every, kept = iter(shlex.split(entry["command"])), []
         for word in every:
             if word in ("-o", "-c", "-MF", "-MT", "-MQ"):
@@ -160,27 +144,20 @@ class Build:
         return [(shape["name"], [shape[x] for x in names], shape["sets"]) for shape in self.shapes
                 if (shape["m"] is None) == (names == "n")]
 
+
 def records(path):
-    """What a program wrote for --json. What it had not finished when it was ended is left out, or all if it is no JSON."""
-    text, found = "", {}
-    if os.path.exists(path):
+    """What a program wrote for --json; nothing if it was killed before it could."""
+    try:
         with open(path, encoding="utf-8", errors="replace") as file:
-            text = file.read()
-    for end in ("", "]}"):
-        try:
-            found = found or json.loads(text + end)
-        except ValueError:
-            pass
-    return {key: found.get(key, []) for key in ("rows", "counters", "faults")}
+            return json.load(file)
+    except (OSError, ValueError):
+        return {}
 
 
-def parsed(words):
+def parsed(text):
     """Options, each with a value: by name."""
+    words = text.split()
     return dict(zip(words[::2], words[1::2]))
-
-
-def flat(options):
-    return [word for pair in options.items() for word in pair]
 
 
 def shortened(text, most=SHOWN_MAX):
@@ -214,27 +191,18 @@ class Check:
     def read(self):
         """Copies the file, and makes of it what the build makes for the CPU device."""
         try:
-            mode = os.stat(self.path).st_mode
-            if stat.S_ISDIR(mode):
-                raise Cannot(f"{self.path}: a folder; wanted: a kernel file, or --csv FILE to grade all files in it")
-            if not stat.S_ISREG(mode):
-                raise Cannot(f"{self.path}: not a file; wanted: a kernel file")
-            with open(self.path, "rb") as file:
-                self.source = file.read()
+            if os.stat(self.path) and not os.path.isfile(self.path):
+                raise Cannot(f"{self.path}: not a file; wanted: a kernel file, or --csv FILE to grade all files in a folder")
+            self.source = pathlib.Path(self.path).read_bytes()
         except OSError as error:
             raise Cannot(f"{self.path}: {error.strerror}")
-        os.makedirs(os.path.dirname(self.file(KERNEL)), exist_ok=True)
-        with open(self.file(KERNEL), "wb") as file:
-            file.write(self.source)
+        os.mkdir(os.path.dirname(self.file(KERNEL)))
+        pathlib.Path(self.file(KERNEL)).write_bytes(self.source)
         script = os.path.join(self.build.source, "common", "cpu", "rewrite.cmake")
         done = self.runner.run([self.build.cmake, "-D", "KERNEL=" + self.file(KERNEL),
                                 "-D", "COPY=" + self.file(KERNEL + ".cpp"), "-P", script], 60)
         if done.status != 0:
             raise Cannot(f"{script}: {done.err.strip()}")
-
-    def text_of(self, line):
-        lines = self.source.decode("utf-8", "replace").splitlines()
-        return lines[line - 1].strip() if 0 < line <= len(lines) else ""
 
     def make(self, flavour, objects, renames=()):
         """Makes the program of a flavour. Returns a Verdict if there is none, and what the compiler said."""
@@ -257,12 +225,11 @@ class Check:
         done = self.runner.run([self.build.cxx, *shlex.split(self.build.link_flags), self.file(f"{flavour}.o"), *objects,
                                 *self.build.libraries[flavour], "-o", self.file(flavour)], 300)
         told = self.clean(done.err)
-        missing = [f"{s}()" for s in self.step["symbols"] if re.search(rf"undefined reference to .{s}\b", told)]
+        missing = " and ".join(f"{s}()" for s in self.step["symbols"] if re.search(rf"undefined reference to .{s}\b", told))
         if missing:
-            header = self.track["header"]
             how = "does not define" if self.source.strip() else "is empty: it must define"
-            text = f"{self.path} {how} {' and '.join(missing)} with the parameters that {header} declares."
-            return broken("no entry symbol", [text], header), said
+            text = f"{self.path} {how} {missing} with the parameters that {self.track['header']} declares."
+            return broken("no entry symbol", [text], self.track["header"]), said
         return broken("linker errors", shortened(told), RULES) if done.status != 0 else None, said
 
     # ---- run ----
@@ -280,21 +247,21 @@ class Check:
 
     def shifted(self):
         """Options for rows, or first elements, that start anywhere."""
-        return [["--shape", self.track["check_odd"][0], *shift.split()] for shift in self.track["test_shifts"]]
+        return [{"--shape": self.track["check_odd"][0], **parsed(shift)} for shift in self.track["test_shifts"]]
 
     def jobs(self):
         """(flavour, options) in the order in which a failure is told."""
         others = self.options_of("seed", "repeats", "schedule")
         if self.asked():
             return [(flavour, self.asked() | others) for flavour in reversed(self.build.flavours)]
-        jobs = [("cpu-checked", options.split()) for options in self.track["check_races"] if self.build.checked]
+        races = [parsed(options) for options in self.track["check_races"] if self.build.checked]
+        values = []
         for i, word in enumerate(self.track["test_sets"]):  # larger ones take too long; of later sets, every other
             names = [n for n, size, sets in self.known
                      if word in sets and max(size) <= 2000 and math.prod(size) < (9e5 if i else 3e6)]
-            jobs.append(("cpu", ["--shape", ",".join(names[1::2] if i else names)]))
-        jobs += [("cpu", options.split()) for options in self.track["check_values"]]
-        jobs += [("cpu", options) for options in self.shifted()]
-        return [(flavour, parsed(options) | others) for flavour, options in jobs]
+            values.append({"--shape": ",".join(names[1::2] if i else names)})
+        values += [parsed(options) for options in self.track["check_values"]] + self.shifted()
+        return [("cpu-checked", options | others) for options in races] + [("cpu", options | others) for options in values]
 
     def run(self, program, options, seconds, cpu_seconds=0, memory=0):
         """Runs a program of the course: its Result, and its records."""
@@ -302,9 +269,9 @@ class Check:
         done = self.runner.run([program, "--quiet", "--json", path, *options], seconds, cpu_seconds, memory)
         return done, records(path)
 
-    def start(self, flavour, options):
+    def verify(self, flavour, options):
         limit = self.options.timeout
-        return self.run(self.file(flavour), ["--verify-only", *flat(options)], 6 * limit, int(2 * limit) + 1, MEMORY_MAX)
+        return self.run(self.file(flavour), ["--verify-only", *words.flat(options)], 6 * limit, int(2 * limit) + 1, MEMORY_MAX)
 
     def expand(self, options):
         """The sizes that options ask for, in order, with each set's sizes in its place."""
@@ -316,7 +283,8 @@ class Check:
 
     def explain(self, flavour, options, done, found):
         """A Verdict if a run was not right at every size."""
-        rows = [row for row in found["rows"] if row["step"] == ("yours" if flavour == "gpu" else self.name)]  # not its base's
+        name = "yours" if flavour == "gpu" else self.name
+        rows = [row for row in found.get("rows", []) if row["step"] == name]  # not its base's
         sizes = self.expand(options)
         if done.status == 0 and [row["status"] for row in rows] == ["verified"] * len(sizes):
             return None
@@ -324,29 +292,26 @@ class Check:
         if done.status == 2 and lines and not rows and (self.asked() or flavour == "gpu" or self.options.schedule):
             raise Cannot(" ".join(lines))
         # Those of the first run that failed: other sizes may fail in more ways.
-        faults = [{key: self.clean(text) for key, text in fault.items()} for fault in found["faults"]]
+        faults = [{key: self.clean(text) for key, text in fault.items()} for fault in found.get("faults", [])]
         faults = [f for f in faults if all(f[key] == faults[0][key] for key in ("shape", "inputs", "schedule"))]
         device = [f for f in faults if not f["id"].startswith(("judge.", "device."))]
         if device:
-            verdict = words.tell_faults(device, self.path, self.text_of, self.options.timeout)
+            verdict = words.tell_faults(device, self.path, self.source, self.options.timeout)
         elif faults:
             verdict = words.tell_wrong(faults[0], self.track["kind"][0], self.step["symbols"][0])
         else:
             verdict = words.tell_end(done.status, done.late, lines)
         # Where: as the program said, or else the first size of which it said nothing.
-        first = faults[0] if faults else {"repeat": "", "inputs": "", "schedule": ""}
-        verdict.schedule, inputs = first["schedule"], f", {first['inputs']} inputs" * bool(first["inputs"])
-        again = parsed(shlex.split(first["repeat"])[1:])
-        if not again:
-            again = dict(options)
-            if "--shape" in again:
-                again["--shape"] = (sizes + [""])[min(len(rows), len(sizes))]
-            if verdict.schedule:
-                again["--schedule"] = verdict.schedule
-        verdict.size = words.size_of(again)
-        if verdict.size:
-            schedule = f", schedule {verdict.schedule}" * bool(verdict.schedule)
-            verdict.text.append(f"This was at {words.place(again)}{inputs}{schedule}.")
+        again, inputs = dict(options), ""
+        if faults:
+            again = parsed(faults[0]["repeat"].partition(" ")[2])
+            verdict.schedule = faults[0]["schedule"]
+            inputs = f", {faults[0]['inputs']} inputs, schedule {verdict.schedule}"
+        elif "--shape" in again and len(rows) < len(sizes) and found:
+            again["--shape"] = sizes[len(rows)]
+        if faults or found:
+            verdict.size = words.size_of(again)
+            verdict.text.append(f"This was at {words.place(again)}{inputs}.")
         verdict.again = {key: value for key, value in again.items() if (key, value) not in DEFAULTS}
         verdict.said = shortened(self.clean(done.out), PRINTED_MAX)
         return verdict
@@ -355,8 +320,8 @@ class Check:
 
     def count(self, program, options):
         """The sums that a checked program counts, of its step and, with --base, of its base."""
-        columns = []
-        for counted in self.run(program, ["--counters", *options], 6 * self.options.timeout)[1]["counters"]:
+        counters = self.run(program, ["--counters", *options], 6 * self.options.timeout)[1].get("counters", [])
+        for counted in counters:
             sums = counted["sums"]
             sums["sectors_read"] = sums["load_sectors"] + sums["copy_sectors"]
             sums["plain_cycles"] = sums["shared_cycles"] - sums["conflicts"]
@@ -365,34 +330,31 @@ class Check:
                 instructions = sum(line["instructions"] for line in of)
                 moved = sum(line["bytes"] * line["instructions"] for line in of)
                 sums[operation + "_width"] = moved / instructions if instructions else 0
-            columns.append(sums)
-        return columns
+        return [counted["sums"] for counted in counters]
 
     def compare(self, verdict):
         """Counters beside those of the step and its base, and remarks on what differs."""
         step = os.path.join(self.build.build, "cpu-checked", self.name)
         based = ["--base"] * bool(self.base_name)
-        asked = [(options.split(), self.pool.submit(self.count, self.file("cpu-checked"), options.split()),
+        asked = [(parsed(options), self.pool.submit(self.count, self.file("cpu-checked"), options.split()),
                   self.pool.submit(self.count, step, options.split() + based)) for options in self.track["counted"]]
         found = {}
         for options, mine, theirs in asked:
             mine, theirs = mine.result(), theirs.result()
             if not mine or len(theirs) != 1 + len(based):
                 return  # the kernel or the step's program was changed meanwhile
-            yours, steps, unchanged = mine[0], theirs[0], mine[:1] == theirs[1:]
-            differs = words.remarks(self.name, yours, steps, unchanged)
+            unchanged = mine[:1] == theirs[1:]
+            differs = words.remarks(self.name, mine[0], theirs[0], unchanged)
             if not verdict.counters:
-                verdict.counters = {key: [column[key] for column in (yours, *theirs)] for key in words.SUMS}
+                verdict.counters = {key: [column[key] for column in mine[:1] + theirs] for key in words.SUMS}
                 found = differs
                 if unchanged:
                     verdict.remarks = [f"Your kernel counts the same as {self.base_name} in everything: as if nothing had "
                                        "changed."]
             else:
-                where = words.place(parsed(options))
-                found.update({key: f"At {where}: {text}" for key, text in differs.items() if key not in found})
+                found = {key: f"At {words.place(options)}: {text}" for key, text in differs.items()} | found
         verdict.remarks += found.values()
-        if not verdict.remarks:
-            verdict.remarks = [f"Your kernel counts the same as {self.name} in everything."]
+        verdict.remarks = verdict.remarks or [f"Your kernel counts the same as {self.name} in everything."]
 
     # ---- the GPU ----
 
@@ -415,12 +377,12 @@ class Check:
             raise Cannot(f"--gpu: {main} does not compile: {done.err}")
         wrong, _ = self.make("gpu", [self.file("main.o"), *self.step["objects"]["gpu"]], renames)
         others = self.options_of("seed", "repeats")
-        runs = [self.asked()] if self.asked() else [{"--shape": self.track["test_sets"][0]}, parsed(self.shifted()[0])]
-        found = {"rows": []}
+        runs = [self.asked()] if self.asked() else [{"--shape": self.track["test_sets"][0]}, self.shifted()[0]]
+        found = {}
         for options in runs + [{"--shape": self.options.gpu_shape or self.track["timed"][0]}]:
             if wrong is None:
                 verify = ["--verify-only"] * (options in runs)
-                done, found = self.run(self.file("gpu"), [*verify, *flat(options | others)], 24 * self.options.timeout)
+                done, found = self.run(self.file("gpu"), [*verify, *words.flat(options | others)], 24 * self.options.timeout)
                 if done.status == 77:
                     raise Cannot("--gpu: it compiles, but cannot be run here: " + done.err.strip().splitlines()[-1])
                 wrong = self.explain("gpu", options | others, done, found)
@@ -428,7 +390,7 @@ class Check:
             wrong.kind += " on the GPU" if wrong.compiled else " for the GPU"
             wrong.again = wrong.again and {"--gpu": "", **wrong.again}
             return wrong
-        for row in found["rows"]:
+        for row in found.get("rows", []):
             if row["step"] == "yours" and row["rate"] is not None:
                 rate, over = row["rate"], row["speedup"]
                 verdict.device = row["device"]
@@ -446,7 +408,7 @@ class Check:
                 return wrong
         verdict = Verdict("right", status=RIGHT, said=made[0].result()[1])
         jobs = self.jobs()
-        running = [self.pool.submit(self.start, *job) for job in jobs]
+        running = [self.pool.submit(self.verify, *job) for job in jobs]
         for (flavour, options), run in zip(jobs, running):
             wrong = self.explain(flavour, options, *run.result())
             if wrong:
@@ -477,14 +439,6 @@ def check_file(build, temporary, pool, options, step, path):
 # ---- the command line ----
 
 def parse(arguments):
-    def seconds(word):
-        try:
-            if 1 <= float(word) <= 3600:
-                return float(word)
-        except ValueError:
-            pass
-        raise argparse.ArgumentTypeError(f"{word}: not allowed; allowed: seconds from 1 to 3600")
-
     parser = argparse.ArgumentParser(
         prog="build/check", allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, epilog=HELP,
         description="Checks a kernel file that keeps a step's contract: compiles it for the CPU device, runs it over the\n"
@@ -495,7 +449,7 @@ def parse(arguments):
     parser.add_argument("--gpu", action="store_true",
                         help="also verify and time it on the GPU, beside the step and the library")
     parser.add_argument("--gpu-shape", metavar="WHAT", help="the sizes to time (default: book, or n-2^28)")
-    parser.add_argument("--timeout", metavar="S", type=seconds, default=TIMEOUT,
+    parser.add_argument("--timeout", metavar="S", type=float, default=TIMEOUT,
                         help="seconds for a kernel; a program has twice as many of work, and six times in all (default: 5)")
     own = parser.add_argument_group("options of the step's program, to repeat one run")
     for option in ("shape", "m", "n", "k", "pad", "offset", "seed", "repeats", "schedule"):
@@ -505,6 +459,8 @@ def parse(arguments):
     options = parser.parse_intermixed_args(arguments)
     if options.csv is None and len(options.files) > 1:
         parser.error(f"FILE {options.files[1]}: not allowed; allowed: one file, or several with --csv FILE")
+    if not 1 <= options.timeout <= 3600:
+        parser.error(f"--timeout {options.timeout:g}: not allowed; allowed: seconds from 1 to 3600")
     options.timeout_words = [] if options.timeout == TIMEOUT else ["--timeout", f"{options.timeout:g}"]
     return options
 
@@ -542,16 +498,12 @@ def grade(build, temporary, pool, options, step):
     return WRONG if counts[WRONG] else CANNOT if counts[CANNOT] else RIGHT
 
 
-def interrupt(number, _):
-    raise SystemExit(128 + number)
-
-
 def main():
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")
     options = parse(sys.argv[1:])
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, interrupt)
+        signal.signal(number, lambda number, _: sys.exit(128 + number))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (OUTPUT_MAX, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
     try:

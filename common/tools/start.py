@@ -43,16 +43,14 @@ def main():
         name = build.step(options.step)
         step = course.Step(name, build.steps[name])
         if step.base_kernel is None:
-            raise check.Cannot(f"STEP {step.name}: not allowed; it builds on no other: read {step.kernel}; allowed: any "
-                               "other step")
+            raise check.Cannot(f"STEP {name}: not allowed; it builds on no other: read {step.kernel}; allowed: any other")
         mine = os.path.join(build.source, "mine")
         folder = options.to or (mine if os.path.relpath(mine).startswith("..") else os.path.relpath(mine))
         path = os.path.join(folder, f"{step.name}.cu")
         command = shlex.join([os.path.join(os.path.dirname(options.program), "check"), step.name, path])
         text = task(course, step, command) + "\n" + course.read(step.base_kernel)
         if os.path.lexists(path):
-            raise check.Cannot(f"{path}: is there already, and was left alone; move it away, or name another folder with "
-                               "--to")
+            raise check.Cannot(f"{path}: is there already, and was left alone; name another folder with --to")
         try:
             os.makedirs(folder, exist_ok=True)
             with open(path, "x", encoding="utf-8") as file:

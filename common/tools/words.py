@@ -127,10 +127,10 @@ def line_of(place, path):
     return int(number) if name == path else 0
 
 
-def tell_faults(faults, path, text_of, timeout):
-    """A Verdict on the faults of one run: the one that says most, then one of each other kind. path: of the student's file;
-    text_of(line): its text."""
-    kinds = {}
+def tell_faults(faults, path, source, timeout):
+    """A Verdict on the faults of one run: the one that says most, then one of each other kind. path and source: of the
+    student's file."""
+    kinds, source = {}, [""] + source.decode("utf-8", "replace").splitlines()
     for fault in faults:
         kinds.setdefault(entry(fault)[2], fault)
     shown = [kinds[rank] for rank in sorted(kinds)][:3]
@@ -148,7 +148,7 @@ def tell_faults(faults, path, text_of, timeout):
         numbers = [n for n in (line_of(fault["place"], path), line_of(fault["other"], path)) if n]
         verdict.lines += [n for n in numbers if n not in verdict.lines]
         verdict.text.append(text.replace(f" {fault['other']}", f" line {numbers[-1]}") if numbers[1:] else text)
-        verdict.text += [f"  {n:>4} | {text_of(n)}" for n in dict.fromkeys(numbers)]
+        verdict.text += [f"  {n:>4} | {''.join(source[n:n + 1]).strip()}" for n in dict.fromkeys(numbers)]
         if entry(fault)[0] == LOOP[0]:
             verdict.text.append(f"  It was here when its time was up (--timeout {timeout:g}). Which loop around this line does "
                                 "not end? If each does, this size needs more time.")
@@ -254,12 +254,14 @@ def section(base):
     return "what-is-in-it" if base == "-" else "its-edits"
 
 
+def flat(options):
+    return [word for pair in options.items() for word in pair if word]
+
+
 def again(check, verdict):
     """The command that repeats just this."""
-    if not verdict.again:
-        return ""
-    options = [word for pair in verdict.again.items() for word in pair if word]
-    return shlex.join([check.options.program, check.name, check.path, *check.options.timeout_words, *options])
+    words = [check.options.program, check.name, check.path, *check.options.timeout_words, *flat(verdict.again)]
+    return shlex.join(words) if verdict.again else ""
 
 
 def tell(check, verdict):
