@@ -180,9 +180,9 @@ def caught_by(fields):
     by = []
     if re.search(r"wrong|got|other bits|never written", fields.get("Caught", "")):
         by.append("wrong values")
-    if "words outside" in fields.get("Caught", ""):
-        by.append("words written outside C")
-    if re.search(r"never (waited|committed)|align|barrier|(?<!words )outside|past the end", fields.get("Caught", "")):
+    if "elements outside" in fields.get("Caught", ""):
+        by.append("elements written outside C")
+    if re.search(r"never (waited|committed)|align|barrier|(?<!elements )outside|past the end", fields.get("Caught", "")):
         by.append("a fault of the CPU device")
     if fields.get("Race"):
         by.append("a race report" if by else "a race report only: the values come out right")
