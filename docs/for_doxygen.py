@@ -14,7 +14,7 @@ import shutil
 import sys
 
 sys.dont_write_bytecode = True
-from fresh import ROOT, pages, read
+from course import ROOT, pages, read
 
 try:
     from pygments import lexers, token
