@@ -14,7 +14,7 @@ static void a_row_names_the_build(void **state) {
     const struct device device = {.gpu = true};
     const struct shape shape = {.name = "1x1x1"};
     struct row row;
-    device_row(&row, &device, &shape, TYPE_F32, "step", "base");
+    device_row(&row, &device, &shape, ELEMENT_F32, "step", "base");
     assert_string_equal(row.build, "not optimised");
 }
 

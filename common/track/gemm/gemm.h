@@ -13,6 +13,21 @@
 
 #include "../code_path.h"
 
+/* The elements of A and B, and of C: FP32 unless the build says otherwise, as steps.list does. */
+#if defined(GEMM_IN_BF16) || defined(GEMM_OUT_BF16)
+#include <cuda_bf16.h>
+#endif
+#ifdef GEMM_IN_BF16
+typedef __nv_bfloat16 gemm_in;
+#else
+typedef float gemm_in;
+#endif
+#ifdef GEMM_OUT_BF16
+typedef __nv_bfloat16 gemm_out;
+#else
+typedef float gemm_out;
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -23,15 +38,15 @@ extern "C" {
  * K = 0 sets C to zero. M = 0 or N = 0 does nothing and succeeds.
  *
  * @param M,N,K   rows of C, columns of C, inner dimension; 0 to #SHAPE_SIZE_MAX (2147483392).
- * @param A,B,C   first element; aligned to 4 bytes at least. No overlap.
+ * @param A,B,C   first element; aligned to the size of an element at least. No overlap.
  * @param lda     elements from one row of A to the next, at least K.
  * @param ldb     the same of B, at least N.
  * @param ldc     the same of C, at least N. Elements beyond column N are not written.
  * @param stream  where the kernel is enqueued. The call does not wait for it.
  * @return cudaSuccess, or why the launch was refused.
  */
-cudaError_t gemm(int M, int N, int K, const float *A, int lda, const float *B, int ldb, float *C,
-                 int ldc, cudaStream_t stream);
+cudaError_t gemm(int M, int N, int K, const gemm_in *A, int lda, const gemm_in *B, int ldb,
+                 gemm_out *C, int ldc, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

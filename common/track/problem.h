@@ -1,0 +1,146 @@
+/**
+ * @file problem.h
+ * What the tracks share: problems are made, judged, counted and timed, shape by shape.
+ *
+ * A track (gemm, reduce, scan) says how its problem is laid out in memory, filled, solved and judged,
+ * see struct track. All else is here.
+ */
+#ifndef OVERLAP_PROBLEM_H
+#define OVERLAP_PROBLEM_H
+
+#include "device/device.h"
+#include "judge/judge.h"
+#include "run/options.h"
+#include "run/report.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A step as its main.c declares it: the first member of a struct that holds its functions too. */
+struct step_entry {
+    const char *name;
+    const char *types; /**< "in:acc:out" */
+    const char
+        *unjudged; /**< null, or why its result says nothing: an experiment leaves out a part */
+};
+
+enum solver_role { SOLVER_STEP, SOLVER_BASE, SOLVER_LIBRARY, SOLVER_COPY };
+
+/** What runs on the problem: the step, its base, a library, or a copy to compare with. */
+struct solver {
+    enum solver_role role;
+    char name[32]; /**< in its row */
+    const struct step_entry *entry;
+    struct element_types types;
+    struct output *output;
+    double work;    /**< FLOP or bytes of one run */
+    double ceiling; /**< of the device, the same a second; NAN: not known */
+};
+
+struct track;
+
+/** Most solvers and allocations of a problem. */
+enum { SOLVERS_MAX = 4, MEMORY_MAX = 12 };
+
+/** One problem in device memory: the first member of what a track adds. */
+struct problem {
+    const struct track *track;
+    const struct options *options;
+    const struct device *device;
+    struct report *report;
+    const struct shape *shape;
+    struct solver solvers[SOLVERS_MAX]; /**< the step, then its base if there is one */
+    int count;
+    double need, available; /**< bytes of device memory asked for; free before */
+    void *memory[MEMORY_MAX];
+    int memory_count;
+    struct matrix workspace; /**< of #ELEMENT_U32, full of garbage before a run; cols = 0: none */
+};
+
+/** One kind of input. */
+struct input {
+    const char *name; /**< such as "real", for "real inputs" */
+    bool exact;       /**< results are compared for equality */
+    bool judged;      /**< false: run once, for what it leaves behind in memory */
+};
+
+/** What a track does its own way. */
+struct track {
+    enum shape_kind kind;
+    const char *unit; /**< of the rate: TFLOP/s or GB/s */
+    double scale;     /**< units of work in one of those */
+    /** All inputs, in this order; the last one is counted and timed. */
+    const struct input *inputs;
+    int input_count;
+
+    /**
+     * Allocates what the problem's shape and solvers need, completes the solvers and adds the library's.
+     * @return #EXIT_OK, or #EXIT_USAGE after one line on stderr if it is too large.
+     */
+    int (*create)(struct problem *p);
+    /** Makes the inputs of number `input`, and the reference. @return false if `s` has none of that kind. */
+    bool (*fill)(struct problem *p, const struct solver *s, int input);
+    /** Enqueues one run. */
+    cudaError_t (*run)(struct problem *p, const struct solver *s, cudaStream_t stream);
+    /**
+     * Puts into row->note what is wrong with the values of s->output. Keeps the largest error on the
+     * last input in row->error.
+     * @return null if nothing is wrong, or the fault's id, see value_text().
+     */
+    const char *(*wrong)(struct problem *p, const struct solver *s, int input, struct row *row);
+};
+
+/**
+ * The program of a step: reads the options, opens the device, and verifies (or counts) each shape
+ * before it times it.
+ * @param base  or null. One named "baseline" has no program of its own: it is verified and reported too.
+ * @return the exit status.
+ */
+int problem_main(struct problem *problem, const struct track *track, const struct step_entry *step,
+                 const struct step_entry *base, int argc, char **argv);
+
+/**
+ * Runs solver `s` options->repeats times under every schedule of the device, on every kind of input,
+ * the output poisoned before every run. Nothing outside the output may be written, and the bits must
+ * be the same in every run. Completes the row; what is wrong goes to the report as a fault.
+ * @param where  "", or what the faults' texts begin with; then each input is run once only.
+ * @return whether everything was right.
+ */
+bool problem_verify(struct problem *p, const struct solver *s, const char *where, struct row *row);
+
+/**
+ * Times all solvers in turn, and judges each once more on every input; then reports a row of each
+ * (a base that has a program of its own has none). `rows` are those of the step and the base.
+ * @return whether everything was right. If not, the step's row is reported, and names who failed.
+ */
+bool problem_time(struct problem *p, struct row rows[2]);
+
+/** @name For tracks. */
+/**@{*/
+/** Allocates device memory for as long as the problem lasts. @return null if it is not free, see problem_fits(). */
+void *problem_memory(struct problem *p, double bytes);
+/**
+ * Whether all that was asked of problem_memory() was free, and `more` bytes still are.
+ * @return #EXIT_OK, or #EXIT_USAGE after one line on stderr.
+ */
+int problem_fits(struct problem *p, double more);
+/** Whether the problem will be timed. */
+bool problem_is_timed(const struct problem *p);
+/** Adds a solver. */
+struct solver *problem_add(struct problem *p, enum solver_role role, const char *name,
+                           struct element_types types);
+/** Allocates an output like `matrix`, with guard bands, `offset` elements behind a boundary. */
+void output_create(struct problem *p, struct output *y, const struct matrix *matrix, size_t offset);
+/**
+ * Writes a wrong value as a fault shows it, and whether it was never written.
+ * @return the fault's id: "judge.never_written", "judge.nan", "judge.slightly_wrong" (by 1% at most), or
+ *         "judge.wrong_values".
+ */
+const char *value_text(char *text, size_t size, enum element_type type, uint32_t bits, double want);
+/**@}*/
+
+#ifdef __cplusplus
+}
+#endif
+#endif
