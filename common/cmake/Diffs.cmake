@@ -4,7 +4,7 @@
 #
 # DIFFS_<kind>                   names, in order, of kind traps, variants, solutions
 # DIFF_<kind>_<name>_<Field>     the header lines; nothing where there is none
-set(DIFF_FIELDS_traps Step What Caught Run Race RaceRun Device Shows)
+set(DIFF_FIELDS_traps Step What Caught Says Run Race RaceRun Device Shows)
 set(DIFF_FIELDS_variants Step What Asks Verifies)
 set(DIFF_FIELDS_solutions Step What Run Says)
 foreach(kind IN ITEMS traps variants solutions)

@@ -11,7 +11,7 @@ check_cxx_compiler_flag(-ftrivial-auto-var-init=pattern CPU_DEVICE_PATTERN)
 set(CPU_DEVICE_DIR ${CMAKE_CURRENT_LIST_DIR})
 
 set(sources
-    core/memory.cpp core/program.cpp core/runtime.cpp core/scheduler.cpp core/shared.cpp core/stacks.cpp core/tracer.cpp
+    core/memory.cpp core/program.cpp core/runtime.cpp core/scheduler.cpp core/shared.cpp core/stacks.cpp
     faults/crash.cpp faults/faults.cpp
     ops/atomics.cpp ops/barrier.cpp ops/cp_async.cpp ops/warp.cpp ops/wmma.cpp)
 list(TRANSFORM sources PREPEND ${CPU_DEVICE_DIR}/)
@@ -34,8 +34,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x8
     set(CPU_DEVICE_CHECKED ${CPU_DEVICE_TRACES})
 endif()
 if(CPU_DEVICE_CHECKED)
-    add_library(cpu_device_checked STATIC ${CPU_DEVICE_DIR}/checked/checker.cpp
-        ${CPU_DEVICE_DIR}/checked/counters.cpp ${CPU_DEVICE_DIR}/checked/races.cpp)
+    add_library(cpu_device_checked STATIC ${CPU_DEVICE_DIR}/checked/counters.cpp ${CPU_DEVICE_DIR}/checked/races.cpp)
     target_compile_options(cpu_device_checked PRIVATE -O2 -g -Wall -Wextra)
     target_link_libraries(cpu_device_checked PUBLIC cpu_device PRIVATE Boost::context)
 else()

@@ -26,6 +26,8 @@ void device_report(const struct device *d, const struct options *options, struct
     }
     report_fact(report, "seed: %llu%s%s", (unsigned long long)options->seed,
                 device_build_label()[0] != '\0' ? "; build: " : "", device_build_label());
+    for (int i = 0; options->each_schedule && device_schedule(i, NULL) != NULL; ++i)
+        report_fact(report, "schedule: %s", device_schedule(i, NULL));
 }
 
 void device_row(struct row *row, const struct device *d, const struct shape *shape,

@@ -15,6 +15,8 @@ static struct found run(const struct task *task) {
 
 static void reference(const struct product *p) {
     const size_t M = p->C.rows, N = p->C.cols, K = p->A.cols;
+    if (M == 0 || N == 0)
+        return;
     double *b = malloc((K * N + 1) * sizeof *b);
     if (b == NULL) {
         fprintf(stderr, "no host memory for a reference of %zu x %zu x %zu\n", M, N, K);

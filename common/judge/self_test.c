@@ -99,16 +99,16 @@ static const char *test_types(const struct judge *tested, struct element_types t
     for (unsigned planted = 0; planted <= 1; ++planted) {
         if (planted) {
             uint32_t wrong = product ? element_round(C->type, 2 * mag[3 * N + 4] + 1) : 12345;
-            element_store(C->type, C->at, product ? 3 * LDC + 4 : 77, wrong);
+            element_store(C->type, C->at, product ? 3 * LDC + 4 : K - 3, wrong);
             element_store(C->type, C->at, 9 * LDC + 1, element_round(C->type, product ? NAN : 0));
-            element_store(C->type, memory[0][IN_C], 0, 0);
+            element_store(C->type, memory[0][IN_C], COUNT - 1, 0);
         }
         CUDA_CHECK(cudaMemcpy(memory[1][IN_C], memory[0][IN_C], bytes_of(IN_C, types.out),
                               cudaMemcpyHostToDevice));
         struct task *judged = product ? t.compare : t.scan;
         struct found wrong = host_judge.run(judged);
         if (wrong.count != 2 * planted || !run_both(tested, judged) ||
-            (planted && wrong.first != (product ? 3 * N + 4 : 77)))
+            (planted && wrong.first != (product ? 3 * N + 4 : K - 3)))
             return "which elements are wrong";
         if (product && (host_judge.run(t.outside).count != planted || !run_both(tested, t.outside)))
             return "what was written outside";

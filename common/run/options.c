@@ -26,7 +26,7 @@ static const char common_help[] =
     "  --samples S         timed runs, 1 to 100000 (default: until the median is settled)\n"
     "  --warm              leave the L2 cache as an untimed run left it; it is flushed otherwise\n"
     "  --device D          number of the CUDA device (default 0)\n"
-    "  --schedule NAME     CPU device: only this schedule (default: all)\n"
+    "  --schedule NAME     CPU device: only this schedule (default: all, up to a failure); each: all\n"
     "  --counters          count what one run does, by source line: programs under cpu-checked/\n"
     "  --base              with --counters: beside the base's, with ratios\n"
     "  --csv FILE          write the rows as CSV; - for stdout instead of the table\n"
@@ -157,6 +157,10 @@ int options_parse(struct options *o, enum shape_kind kind, int argc, char **argv
                argv[0], gemm ? gemm_help : vector_help, common_help);
     if (list || help)
         return EXIT_OK;
+    if (o->schedule != NULL && strcmp(o->schedule, "each") == 0) {
+        o->schedule = NULL;
+        o->each_schedule = true;
+    }
     if (o->base && !o->counters)
         return option_refused("--base", "(alone)", "with --counters");
     return add_size(o, kind, m, n, k);

@@ -156,36 +156,55 @@ static const char *run_and_judge(struct problem *p, const struct solver *s, int 
     return "judge.written_outside";
 }
 
-bool problem_verify(struct problem *p, const struct solver *s, const char *where, struct row *row) {
-    const char *schedule = device_schedule(0, p->options->schedule);
-    code_path("");
-    for (int input = 0; input < p->track->input_count; ++input) {
-        const struct input *in = &p->track->inputs[input];
-        bool once = !in->judged || where[0] != '\0';
-        int repeats = once ? 1 : p->options->repeats, run = 0;
-        uint64_t first_digest = 0;
-        if (!p->track->fill(p, s, input))
-            continue;
-        for (int i = 0;
-             (i == 0 || !once) && (schedule = device_schedule(i, p->options->schedule)) != NULL;
-             ++i)
-            for (int repeat = 0; repeat < repeats; ++repeat, ++run) {
-                begin_run(p, s, schedule, in->name);
-                const char *id = run_and_judge(p, s, input, run, row);
-                uint64_t digest = id == NULL && !once ? judge_digest(&s->output->matrix) : 0;
-                if (run == 0)
-                    first_digest = digest;
-                if (id == NULL && digest != first_digest) {
-                    id = "judge.bits_differ";
-                    snprintf(row->note, sizeof row->note, "other bits than in the first run");
-                }
-                if (id != NULL) {
-                    snprintf(row->path, sizeof row->path, "%s", code_path_taken());
-                    return fail(p, s, id, schedule, in->name, where, row);
-                }
+/*
+ * Runs one kind of input, see problem_verify(). Returns how many schedules failed, of `*schedules`; behind
+ * the first that does, others are run only where options->each_schedule asks for them.
+ */
+static int verify_input(struct problem *p, const struct solver *s, int input, const char *where,
+                        struct row *row, int *schedules) {
+    const struct input *in = &p->track->inputs[input];
+    const bool once = !in->judged || where[0] != '\0';
+    const int repeats = once ? 1 : p->options->repeats;
+    const char *schedule;
+    uint64_t first_digest = 0;
+    int run = 0, failed = 0, i = 0;
+    for (; (i == 0 || !once) && (schedule = device_schedule(i, p->options->schedule)) != NULL; ++i)
+        for (int repeat = 0; repeat < repeats; ++repeat, ++run) {
+            begin_run(p, s, schedule, in->name);
+            const char *id = run_and_judge(p, s, input, run, row);
+            uint64_t digest = id == NULL && !once ? judge_digest(&s->output->matrix) : 0;
+            if (run == failed) /* the first that is right */
+                first_digest = digest;
+            if (id == NULL && digest != first_digest) {
+                id = "judge.bits_differ";
+                snprintf(row->note, sizeof row->note, "other bits than in the first run");
             }
+            if (id == NULL)
+                continue;
+            fail(p, s, id, schedule, in->name, where, row);
+            ++failed;
+            if (!p->options->each_schedule)
+                return failed;
+        }
+    *schedules = i;
+    return failed;
+}
+
+bool problem_verify(struct problem *p, const struct solver *s, const char *where, struct row *row) {
+    const bool each = p->options->each_schedule;
+    int failed = 0, all_failed = 0;
+    device_schedule(0, p->options->schedule);
+    code_path("");
+    for (int input = 0; input < p->track->input_count && (failed == 0 || each) && !all_failed; ++input) {
+        int schedules = 0, wrong = 0;
+        if (p->track->fill(p, s, input))
+            wrong = verify_input(p, s, input, where, row, &schedules);
+        failed += wrong;
+        all_failed = p->track->inputs[input].judged && wrong > 0 && wrong >= schedules;
     }
     snprintf(row->path, sizeof row->path, "%s", code_path_taken());
+    if (failed > 0)
+        return false;
     const char *unjudged = s->entry != NULL ? s->entry->unjudged : NULL;
     snprintf(row->status, sizeof row->status, unjudged != NULL ? STATUS_UNJUDGED : STATUS_VERIFIED);
     if (unjudged != NULL)

@@ -3,11 +3,13 @@
 #
 #   Step: 04_regblock            the step whose kernel.cu is changed
 #   What: ...                    the bug, in words
-#   Caught: regular expression   what the program must say; it must also exit with status 1. Without it, the
-#                                CPU device gives right values
+#   Caught: judge.wrong_values   id of the fault that the program must report (docs/records.md), or several with `|`, or a
+#                                regular expression; it must also exit with status 1. Without it, the CPU device gives
+#                                right values
+#   Says: first at row 159       what the fault's text must hold
 #   Run: --shape 160x96x224      the arguments it is run with (default: TEST_TRAP of the track)
-#   Race: regular expression     what the checked flavour must say under every schedule, see trap.cmake;
-#                                without it, the bug is not a race
+#   Race: IDS in MEMORY: {TEXT} {TEXT}   the fault that the checked flavour must report under every schedule, between
+#                                lines that hold these texts, see trap.cmake; without it, the bug is not a race
 #   Device: gpu                  only a GPU can be shown it: too large for the CPU device
 #   RaceRun: --shape 100003      the arguments of the checked flavour (default: TEST_RACE of the track)
 #   Shows: ...                   what shows the bug, in words, for the page (default: wrong values)
@@ -49,7 +51,7 @@ foreach(trap IN LISTS DIFFS_traps)
       set(run ${RaceRun})
     endif()
     overlap_test(${test} ${label} 60 ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${device}-${name}> "-DRUN=${run}"
-                 "-DCAUGHT=${Caught}" "-DWHAT=${What}" -DDEVICE=${device} -DKERNEL=${kernel} "-DRACE=${Race}"
+                 "-DCAUGHT=${Caught}" "-DSAYS=${Says}" "-DWHAT=${What}" -DDEVICE=${device} -DKERNEL=${kernel} "-DRACE=${Race}"
                  -P ${CMAKE_CURRENT_SOURCE_DIR}/trap.cmake)
     set_tests_properties(${test} PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: no GPU")
   endforeach()

@@ -1,6 +1,8 @@
 /** @file counters.cpp What a warp's instructions cost. */
-#include "checked/races.h"
+#include <map>
 #include <set>
+#include <unordered_map>
+#include "checked/counters.h"
 #include "core/program.h"
 
 namespace cpu {

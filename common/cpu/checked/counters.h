@@ -30,6 +30,9 @@ struct Log { ///< of a thread
     std::deque<LogEntry> entries;
     bool begins; ///< the next read of shared memory begins a multiply
 };
+struct BlockTrace {
+    std::vector<Log> logs; ///< of its threads
+};
 
 extern cpu_counters sums;
 extern bool counting; ///< since the first cpu_counters_reset(): races are found without

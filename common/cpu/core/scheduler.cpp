@@ -20,7 +20,13 @@ const cpu_schedule cpu_schedules[] = {
 
 void cpu_schedule_set(const cpu_schedule *s) { cpu::next_schedule = *s; }
 
+int cpu_is_checked(void) { return cpu::tracer != &cpu::plain_tracer; }
+void cpu_counters_reset(void) { cpu::tracer->reset_counters(); }
+void cpu_counters_get(cpu_counters *counters) { *counters = cpu::tracer->counters(); }
+unsigned cpu_counter_lines(const cpu_counter_line **lines) { return cpu::tracer->counter_lines(lines); }
+
 namespace cpu {
+Tracer plain_tracer, *tracer = &plain_tracer;
 cpu_schedule next_schedule = cpu_schedules[0];
 
 static uint3 unravel(uint64_t n, const dim3 &size) {
@@ -59,11 +65,7 @@ static void report_deadlock(const Block &block) {
             {FaultKind::deadlock,
              key.first,
              {part(waiting.size()), part(block.threads), key.second, part(block.threads - block.alive)},
-             position(block.grid, waiting[0]->rank, block.number),
-             "",
-             "",
-             {},
-             false});
+             position(block.grid, waiting[0]->rank, block.number)});
 }
 
 /// False if its threads wait for each other for ever.

@@ -2,16 +2,13 @@
  * @file stacks.cpp
  * The stacks of CUDA threads. They are mapped once and serve every launch; only the fibers on them are new.
  */
-#include <mutex>
 #include <sys/mman.h>
 #include "core/block.h"
 
 namespace cpu {
-static std::vector<char *> unused;
-static std::mutex unused_mutex;
+static std::vector<char *> unused; // launches come one at a time
 
 Stacks::Stacks() : begin(nullptr) {
-    std::lock_guard<std::mutex> lock(unused_mutex);
     if (!unused.empty()) {
         begin = unused.back();
         unused.pop_back();
@@ -22,10 +19,7 @@ Stacks::Stacks() : begin(nullptr) {
     begin = mapped + (size - uintptr_t(mapped) % size);
     for (unsigned i = 0; i < max_threads; ++i) mprotect(begin + i * size, page_size, PROT_NONE);
 }
-Stacks::~Stacks() {
-    std::lock_guard<std::mutex> lock(unused_mutex);
-    unused.push_back(begin);
-}
+Stacks::~Stacks() { unused.push_back(begin); }
 
 bool Stacks::has_guard(const void *p) const {
     return has(p) && size_t(static_cast<const char *>(p) - begin) % size < page_size;

@@ -20,14 +20,8 @@ void release_barrier_if_complete(Block &block) {
     if (b.waiting.empty()) b.place = place;
     // Compilers duplicate calls: one line is one barrier. Without the binutils no line is known.
     if (place != b.place && has_line(place) && source_line(place) != source_line(b.place))
-        report_once({FaultKind::barrier_divergent,
-                     source_line(place),
-                     {},
-                     running_position(),
-                     source_line(b.place),
-                     "",
-                     {},
-                     false});
+        report_once(
+            {FaultKind::barrier_divergent, source_line(place), {}, running_position(), source_line(b.place)});
     b.waiting.push_back(self->rank);
     b.votes += vote;
     self->waits_at = what, self->wait_place = place;

@@ -48,10 +48,7 @@ void finish_meetings(Block &block, unsigned warp) {
                      source_line(place),
                      {what, m.what},
                      running_position(),
-                     source_line(m.place),
-                     "",
-                     {},
-                     false});
+                     source_line(m.place)});
         m.work = nullptr;
     }
     m.here |= bit;

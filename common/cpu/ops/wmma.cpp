@@ -7,31 +7,26 @@ using namespace cpu;
 
 namespace nvcuda::wmma::detail {
 /// Where element e of a lane lies.
-struct Layout {
-    uint8_t row[32][8], col[32][8];
-    constexpr Layout(Form form) : row(), col() {
-        for (int lane = 0; lane < 32; ++lane)
-            for (int e = 0; e < 8; ++e) {
-                int group = lane / 4, in = lane % 4, e0 = e % 2, e1 = e / 2 % 2, e2 = e / 4;
-                int r = group + 8 * e1, k = 2 * in + e0 + 8 * e2; // a16 and c
-                if (form == a8) r = group + 8 * e0, k = in + 4 * e1;
-                if (form == b8) r = in + 4 * e0, k = group + 8 * e1;
-                if (form == b16) r = 2 * in + e0 + 8 * e1, k = group + 8 * e2;
-                row[lane][e] = uint8_t(r), col[lane][e] = uint8_t(k);
-            }
-    }
+struct Element {
+    int row, col;
 };
-static constexpr Layout layouts[] = {a8, b8, b16, c};
+static constexpr Element place_of(Form form, int lane, int e) {
+    int group = lane / 4, in = lane % 4, e0 = e % 2, e1 = e / 2 % 2, e2 = e / 4;
+    if (form == a8) return {group + 8 * e0, in + 4 * e1};
+    if (form == b8) return {in + 4 * e0, group + 8 * e1};
+    if (form == b16) return {2 * in + e0 + 8 * e1, group + 8 * e2};
+    return {group + 8 * e1, 2 * in + e0 + 8 * e2}; // a16 and c
+}
 
 template<class E> void transfer(Form form, E *x, E *p, unsigned ldm, bool row_major, bool write) {
     Place place = CPU_DEVICE_CALLER;
     constexpr unsigned unit = 16 / sizeof(E);
     if (uintptr_t(p) % 32) fault(place, FaultKind::wmma_misaligned);
     if (ldm % unit) fault(place, FaultKind::wmma_leading_dimension, ldm, unit);
-    const uint8_t *row = layouts[form].row[lane()], *col = layouts[form].col[lane()];
     bool twos = form == c && row_major; // neighbours, in one instruction
     for (int e = 0; e < elements(form); ++e) {
-        E *memory = p + (row_major ? row[e] * size_t(ldm) + col[e] : col[e] * size_t(ldm) + row[e]);
+        auto [row, col] = place_of(form, int(lane()), e);
+        E *memory = p + (row_major ? row * size_t(ldm) + col : col * size_t(ldm) + row);
         if (!(twos && e % 2))
             tracer->access(running_thread(), place, memory, sizeof(E) << twos, write ? WRITE : READ);
         if (write) *memory = x[e];
@@ -62,11 +57,7 @@ static void report_unrounded(Place place, unsigned l, const char *operand, const
             return report_once({FaultKind::wmma_unrounded_tf32,
                                 source_line(place),
                                 {text},
-                                position(block.grid, rank, block.number),
-                                "",
-                                "",
-                                {},
-                                false});
+                                position(block.grid, rank, block.number)});
         }
 }
 static void report_unrounded(Place, unsigned, const char *, const __half *) {}
@@ -76,10 +67,11 @@ static void report_unrounded(Place, unsigned, const char *, const __nv_bfloat16 
 template<int columns> struct Offsets {
     uint8_t at[32][8];
     constexpr Offsets(Form form) : at() {
-        const Layout layout(form);
         for (int lane = 0; lane < 32; ++lane)
-            for (int e = 0; e < elements(form); ++e)
-                at[lane][e] = uint8_t(layout.row[lane][e] * columns + layout.col[lane][e]);
+            for (int e = 0; e < elements(form); ++e) {
+                const Element at_e = place_of(form, lane, e);
+                at[lane][e] = uint8_t(at_e.row * columns + at_e.col);
+            }
     }
 };
 

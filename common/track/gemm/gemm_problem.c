@@ -26,7 +26,8 @@ static struct matrix matrix_of(enum element_type type, int64_t rows, int64_t col
 
 /* Allocates it up to its last element. */
 static void allocate(struct problem *p, struct matrix *x) {
-    double elements = x->rows > 0 ? ((double)x->rows - 1) * (double)x->ld + (double)x->cols : 0;
+    double elements =
+        x->rows > 0 && x->cols > 0 ? ((double)x->rows - 1) * (double)x->ld + (double)x->cols : 0;
     x->at = problem_memory(p, elements * (double)element_size(x->type));
 }
 
