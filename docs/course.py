@@ -159,14 +159,4 @@ COUNTERS = {
 
 def golden(name):
     """The committed counters of a step, and of its own baseline behind them: records with step, shape and sums."""
-    if exists(f"tests/steps/golden/{name}.json"):
-        return json.loads(read(f"tests/steps/golden/{name}.json"))
-    text = read(f"tests/steps/golden/{name}.txt")
-    head, *lines = text.partition("\nsum ")[2].splitlines()
-    records = [{"step": program, "shape": text.splitlines()[0].split(", ")[1], "sums": {}} for program in head.split()
-               if program != "ratio"]
-    for key, words in COUNTERS.items():
-        values = next(line for line in lines if line.strip().startswith(words)).replace(words, "").split()
-        for record, value in zip(records, values):
-            record["sums"][key] = int(value)
-    return records
+    return json.loads(read(f"tests/steps/golden/{name}.json"))
