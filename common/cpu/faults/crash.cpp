@@ -3,6 +3,7 @@
  * Kernels and host code that crash or never end. The line is reported and the process exits with status
  * 1, for its threads cannot go on.
  */
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
@@ -16,16 +17,17 @@
 
 namespace cpu {
 static void (*crash_hook)(void);
-static double timeout_seconds;
+static std::string timeout; // in seconds
 
 /// What a signal means, and the `parts` of it.
 static FaultKind explain(int signal, const siginfo_t *info, const char *access,
                          std::vector<std::string> &parts) {
-    if (signal == SIGXCPU) return FaultKind::crash_cpu_time;
-    if (signal == SIGILL) return FaultKind::crash_illegal;
-    if (signal == SIGABRT) return FaultKind::crash_abort;
-    if (signal == SIGFPE) return FaultKind::crash_division;
-    if (info->si_code == SI_TKILL) return parts = {part(timeout_seconds)}, FaultKind::crash_timeout;
+    static const std::map<int, FaultKind> known = {{SIGXCPU, FaultKind::crash_cpu_time},
+                                                   {SIGILL, FaultKind::crash_illegal},
+                                                   {SIGABRT, FaultKind::crash_abort},
+                                                   {SIGFPE, FaultKind::crash_division}};
+    if (known.count(signal)) return known.at(signal);
+    if (info->si_code == SI_TKILL) return parts = {timeout}, FaultKind::crash_timeout;
     if (signal == SIGBUS || info->si_code == SI_KERNEL) return FaultKind::crash_misaligned;
     if (resident && resident->stacks.has_guard(info->si_addr)) return FaultKind::crash_stack_overflow;
     const WrongAddress wrong =
@@ -34,12 +36,11 @@ static FaultKind explain(int signal, const siginfo_t *info, const char *access,
 }
 
 static void on_signal(int signal, siginfo_t *info, void *context_of_signal) {
-    static volatile sig_atomic_t again;
-    if (again) { // in here, or in another thread meanwhile: crash as ever
+    static std::atomic_flag again = ATOMIC_FLAG_INIT;
+    if (again.test_and_set()) { // in here, or in another thread meanwhile: crash as ever
         std::signal(signal, SIG_DFL);
         return;
     }
-    again = true;
     [[maybe_unused]] auto *context = static_cast<const ucontext_t *>(context_of_signal);
     const char *access = "access";
     char *frames[25] = {};
@@ -85,7 +86,8 @@ static const bool watched = [] { // for the host code of a kernel.cu
 
 void run_on_worker(Grid &grid) {
     const char *seconds = getenv("CPU_DEVICE_TIMEOUT");
-    timeout_seconds = seconds ? atof(seconds) : 60;
+    timeout = seconds ? seconds : "60";
+    const std::chrono::duration<double> limit(atof(timeout.c_str()));
     std::mutex mutex;
     std::condition_variable changed;
     bool done = false;
@@ -102,9 +104,8 @@ void run_on_worker(Grid &grid) {
     });
     {
         std::unique_lock<std::mutex> lock(mutex);
-        const std::chrono::duration<double> limit(timeout_seconds);
         auto is_done = [&] { return done; };
-        if (timeout_seconds <= 0) changed.wait(lock, is_done);
+        if (limit.count() <= 0) changed.wait(lock, is_done);
         else if (!changed.wait_for(lock, limit, is_done))
             pthread_kill(worker.native_handle(), SIGSEGV); // it lives: to end it needs the mutex
     }

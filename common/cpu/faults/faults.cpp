@@ -30,11 +30,6 @@ Position running_position() {
     return self ? position(self->block->grid, self->rank, self->block->number) : Position{};
 }
 
-std::string part(double number) {
-    char text[32];
-    snprintf(text, sizeof text, "%g", number);
-    return text;
-}
 std::string part(const Position &p) {
     char text[120];
     snprintf(text, sizeof text, "thread (%u,%u,%u) of block (%u,%u,%u)", p.thread.x, p.thread.y, p.thread.z,

@@ -37,7 +37,6 @@ void report(const FaultParts &fault);
 void report_once(const FaultParts &fault);
 
 inline std::string part(const std::string &text) { return text; }
-std::string part(double number);
 std::string part(const Position &position); ///< "thread (1,0,0) of block (2,0,0)"
 template<class T> std::enable_if_t<std::is_integral_v<T>, std::string> part(T n) { return std::to_string(n); }
 
