@@ -20,6 +20,9 @@ size_t reduce_workspace(size_t n);
 /**
  * sum[0] = x[0] + ... + x[n-1], in FP32, the same bits in every run.
  *
+ * The order is the step's own, but it errs by at most 2 sqrt(n) 2^-24 (|x[0]| + ... + |x[n-1]|), which
+ * chunks of sqrt(n) elements keep, added up one by one. One running sum of all does not: see ones_bound().
+ *
  * n = 0 sets sum[0] to zero and launches no kernel.
  *
  * @param n          number of elements, up to 2^33.
