@@ -14,7 +14,7 @@ import shutil
 import sys
 
 sys.dont_write_bytecode = True
-from fresh import ROOT, pages, read
+from course import ROOT, pages, read
 
 try:
     from pygments import lexers, token
@@ -149,7 +149,7 @@ def line_for_doxygen(page, line):
     parts = re.split(r"(@htmlonly.*?@endhtmlonly)", line)
     for i in range(0, len(parts), 2):
         parts[i] = re.sub(r"`([^`\n]*[<>][^`\n]*)`", lambda m: raw(f"<code>{html.escape(m[1])}</code>"), parts[i])
-        parts[i] = re.sub(r"(?<!`)\bSlab\b", "%Slab", parts[i])  # a word here, not the struct
+        parts[i] = re.sub(r"(?<!`)\bStage\b", "%Stage", parts[i])  # a word here, not the struct
     return re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", "".join(parts))
 
 

@@ -1,30 +1,44 @@
 # Diffs of a step's kernel.cu, in tests/diffs/traps, tests/diffs/variants and tests/diffs/solutions: header lines `Field: text`,
-# then a unified diff.
-
-# Reads a diff's header: sets each of the fields named behind it in the caller's scope, to "" if it is not there.
-# Step: and What: must be, and no text may hold a ';', at which a CMake list would be cut.
-function(diff_header diff)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${diff})
-  file(STRINGS ${diff} header LIMIT_COUNT 8)
-  foreach(field IN ITEMS Step What ${ARGN})
-    set(value "")
+# then a unified diff. Step: one of the steps, and What: must be; Variants.cmake, tests/diffs/traps.cmake and
+# tests/diffs/solutions.cmake tell what else there may be.
+#
+# DIFFS_<kind>                   names, in order, of kind traps, variants, solutions
+# DIFF_<kind>_<name>_<Field>     the header lines; nothing where there is none
+set(DIFF_FIELDS_traps Step What Caught Says Run Race RaceRun Device Shows)
+set(DIFF_FIELDS_variants Step What Asks Verifies)
+set(DIFF_FIELDS_solutions Step What Run Says)
+foreach(kind IN ITEMS traps variants solutions)
+  set(DIFFS_${kind} "")
+  file(GLOB diffs ${CMAKE_SOURCE_DIR}/tests/diffs/${kind}/*.diff)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/diffs/${kind} ${diffs})
+  foreach(diff IN LISTS diffs)
+    get_filename_component(name ${diff} NAME_WE)
+    list(APPEND DIFFS_${kind} ${name})
+    file(STRINGS ${diff} header REGEX "^[A-Z][A-Za-z]*: ")
     foreach(line IN LISTS header)
-      if(line MATCHES "^${field}: (.*)$")
-        set(value "${CMAKE_MATCH_1}")
+      if(NOT line MATCHES "^([A-Za-z]+): ([^;]*)$" OR NOT CMAKE_MATCH_1 IN_LIST DIFF_FIELDS_${kind})
+        message(FATAL_ERROR "${diff}: ${line}: wanted one of ${DIFF_FIELDS_${kind}}, and no ';', at which a list would be cut")
       endif()
+      set(DIFF_${kind}_${name}_${CMAKE_MATCH_1} "${CMAKE_MATCH_2}")
     endforeach()
-    if(value MATCHES ";")
-      message(FATAL_ERROR "${diff}: ${field}: holds a ';', which would cut it")
+    if(NOT DIFF_${kind}_${name}_Step IN_LIST OVERLAP_STEPS OR NOT DIFF_${kind}_${name}_What)
+      message(FATAL_ERROR "${diff}: wanted header lines Step: (one of the steps) and What:")
     endif()
-    set(${field} "${value}")
-    set(${field} "${value}" PARENT_SCOPE)
   endforeach()
-  if(NOT Step IN_LIST OVERLAP_STEPS OR What STREQUAL "")
-    message(FATAL_ERROR "${diff}: wanted header lines Step: (one of the steps) and What:")
-  endif()
-endfunction()
+endforeach()
 
-# Makes `out`, a kernel.cu, by applying the diff to a copy of the step's.
+# Sets Step, What and the other fields of a diff, and `kernel`: a kernel.cu below `folder` that the build makes by applying
+# the diff to a copy of the step's; and makes `id` a step of the build like that. A macro: it sets variables.
+macro(diff_step id kind name folder)
+  foreach(field IN LISTS DIFF_FIELDS_${kind})
+    set(${field} "${DIFF_${kind}_${name}_${field}}")
+  endforeach()
+  set(kernel ${folder}/${name}/kernel.cu)
+  step_like(${id} ${Step} ${kernel})
+  diff_kernel(${kernel} ${CMAKE_SOURCE_DIR}/tests/diffs/${kind}/${name}.diff ${Step})
+endmacro()
+
+# Makes `out` by applying the diff to a copy of the step's kernel.cu.
 function(diff_kernel out diff step)
   set(original ${CMAKE_SOURCE_DIR}/steps/${step}/kernel.cu)
   set(script ${CMAKE_SOURCE_DIR}/tests/diffs/apply_diff.cmake)
@@ -34,11 +48,3 @@ function(diff_kernel out diff step)
                      DEPENDS ${original} ${diff} ${script} VERBATIM
                      COMMENT "Applying ${name}")
 endfunction()
-
-# Makes `name` a step of the build like `step`, whose base is that step itself. A macro: it sets STEP_<name>_*.
-macro(diff_step name step)
-  foreach(column IN ITEMS TRACK TYPE ARCH MAIN MISSING)
-    set(STEP_${name}_${column} "${STEP_${step}_${column}}")
-  endforeach()
-  set(STEP_${name}_BASE ${step})
-endmacro()

@@ -10,18 +10,17 @@ check_cxx_compiler_flag(-ftrivial-auto-var-init=pattern CPU_DEVICE_PATTERN)
 
 set(CPU_DEVICE_DIR ${CMAKE_CURRENT_LIST_DIR})
 
-add_library(cpu_device STATIC
-    ${CPU_DEVICE_DIR}/faults.cpp
-    ${CPU_DEVICE_DIR}/meet.cpp
-    ${CPU_DEVICE_DIR}/memory.cpp
-    ${CPU_DEVICE_DIR}/operations.cpp
-    ${CPU_DEVICE_DIR}/runtime.cpp
-    ${CPU_DEVICE_DIR}/scheduler.cpp)
+set(sources
+    core/memory.cpp core/program.cpp core/runtime.cpp core/scheduler.cpp core/shared.cpp core/stacks.cpp
+    faults/crash.cpp faults/faults.cpp
+    ops/atomics.cpp ops/barrier.cpp ops/cp_async.cpp ops/warp.cpp ops/wmma.cpp)
+list(TRANSFORM sources PREPEND ${CPU_DEVICE_DIR}/)
+add_library(cpu_device STATIC ${sources})
 # Before everything else: a program for the CPU device must not see the real CUDA's headers.
 target_include_directories(cpu_device BEFORE PUBLIC ${CPU_DEVICE_DIR}/include ${CPU_DEVICE_DIR}
     ${CPU_DEVICE_DIR}/..)
 target_compile_features(cpu_device PUBLIC cxx_std_17)
-target_compile_options(cpu_device PRIVATE -O2 -g -Wall -Wextra)
+target_compile_options(cpu_device PRIVATE -O3 -g -Wall -Wextra)
 target_link_libraries(cpu_device PRIVATE Boost::context Threads::Threads ${CMAKE_DL_LIBS})
 
 # Only the instrumentation of -fsanitize=thread is needed, not its library: compiled, not linked.
@@ -35,7 +34,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x8
     set(CPU_DEVICE_CHECKED ${CPU_DEVICE_TRACES})
 endif()
 if(CPU_DEVICE_CHECKED)
-    add_library(cpu_device_checked STATIC ${CPU_DEVICE_DIR}/counters.cpp ${CPU_DEVICE_DIR}/races.cpp)
+    add_library(cpu_device_checked STATIC ${CPU_DEVICE_DIR}/checked/counters.cpp ${CPU_DEVICE_DIR}/checked/races.cpp)
     target_compile_options(cpu_device_checked PRIVATE -O2 -g -Wall -Wextra)
     target_link_libraries(cpu_device_checked PUBLIC cpu_device PRIVATE Boost::context)
 else()

@@ -9,7 +9,6 @@
 #define OVERLAP_CPU_DEVICE_H
 
 #include <stdint.h>
-#include <stdio.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,22 +35,37 @@ extern const struct cpu_schedule cpu_schedules[];
 void cpu_schedule_set(const struct cpu_schedule *schedule);
 
 /**
- * Faults (out-of-bounds access, divergent barrier, deadlock, race, ...) since the last call of
- * cpu_faults_clear(). Each was printed to stderr when it was found, with file and line; a launch
- * that had one fails with cudaErrorLaunchFailure.
+ * A fault: out-of-bounds access, divergent barrier, deadlock, race, ... A text is "" where it does not apply.
+ */
+struct cpu_fault {
+    const char *id;            /**< its kind, as faults/kinds.def has it; "host." before it: of host code */
+    const char *place, *other; /**< source lines, such as "04_regblock/kernel.cu:52" */
+    const char *memory;        /**< the shared variable, or "device memory" */
+    const char *schedule, *text, *mend; /**< text: all of it, in one sentence; mend: what usually helps */
+    unsigned thread[3], block[3];       /**< who did it, if has_thread */
+    unsigned other_thread[3], other_block[3]; /**< who did the other part of a race, if has_other */
+    int has_thread, has_other;
+};
+
+/**
+ * How many faults there were since cpu_faults_clear(). Each was printed to stderr when it was found; a
+ * launch that had one fails with cudaErrorLaunchFailure.
  */
 unsigned cpu_faults(void);
-/** The text of fault `i`, without a line end; owned by the device until cpu_faults_clear(). */
-const char *cpu_fault_text(unsigned i);
+/** Fault `i`, or null; the device's until cpu_faults_clear(). */
+const struct cpu_fault *cpu_fault(unsigned i);
 /** Forgets the faults, and the error that they left in the runtime. */
 void cpu_faults_clear(void);
+/** `call` is called once if a kernel or host code has crashed or does not end: then the process ends, with
+ * status 1, for its threads cannot go on. The faults are there. */
+void cpu_on_crash(void (*call)(void));
 
 /** What all launches since cpu_counters_reset() did. README.md defines each. */
 struct cpu_counters {
     uint64_t load_sectors, load_ideal;   /**< global loads, 32 bytes each */
     uint64_t store_sectors, store_ideal; /**< global stores */
     uint64_t copy_sectors, copy_ideal;   /**< global reads of asynchronous copies */
-    uint64_t register_bytes;             /**< stored to shared memory by threads */
+    uint64_t thread_bytes;               /**< stored to shared memory by threads */
     uint64_t copy_bytes;                 /**< written to shared memory by asynchronous copies */
     uint64_t shared_cycles, conflicts;   /**< of shared memory; what bank conflicts add to them */
     uint64_t barriers;                   /**< that a block went through */
@@ -63,8 +77,19 @@ struct cpu_counters {
 /** Whether this program is of the checked flavour: whether it counts, and reports races. */
 int cpu_is_checked(void);
 void cpu_counters_reset(void);
-/** Gives the sums in `*counters`; `lines`, unless null, receives a table by source line. */
-void cpu_counters_get(struct cpu_counters *counters, FILE *lines);
+void cpu_counters_get(struct cpu_counters *counters);
+
+/** What the instructions of one kind at one source line did. */
+struct cpu_counter_line {
+    const char *file;                   /**< such as "04_regblock/kernel.cu" */
+    unsigned line;                      /**< 0, and the address for a file, if it is not known */
+    const char *operation, *memory;     /**< load, store, atomic, copy, wait or mma; global, shared or "" */
+    unsigned bytes;                     /**< of a lane */
+    uint64_t instructions, cost, ideal; /**< of warps; sectors, or cycles of shared memory */
+    const char *text;                   /**< what is written in the line */
+};
+/** Gives how many there are, in order, and the first in `*lines`: the device's until the next call. */
+unsigned cpu_counter_lines(const struct cpu_counter_line **lines);
 
 #ifdef __cplusplus
 }

@@ -10,18 +10,14 @@ enum gpu_code gpu_code_for(const char *architectures, int major, int minor) {
     enum gpu_code best = GPU_CODE_NONE;
     for (const char *at = architectures; *at >= '0' && *at <= '9';) {
         char *end;
-        int number = (int)strtol(at, &end, 10);
-        bool same = number / 10 == major, exactly = same && number % 10 == minor;
-        size_t rest = strcspn(end, ",");
-        bool real = strncmp(end, "-virtual", rest) != 0 || rest == 0;
-        bool ptx = strncmp(end, "-real", rest) != 0 || rest == 0;
-        if (*end == 'a' || *end == 'f') /* of this one GPU, or family */
-            ptx = false, real = *end == 'a' ? exactly : same && number % 10 <= minor;
-        else
-            real = real && same && number % 10 <= minor;
-        if (real)
+        const int number = (int)strtol(at, &end, 10), gpu = 10 * major + minor;
+        const char suffix = *end == 'a' || *end == 'f' ? *end++ : '\0';
+        const size_t rest = strcspn(end, ",");
+        const bool within = number / 10 == major && number <= gpu;
+        const bool fits = suffix == 'a' ? number == gpu : suffix == 'f' ? within : number <= gpu;
+        if (fits && within && (rest == 0 || strncmp(end, "-virtual", rest) != 0))
             return GPU_CODE_REAL;
-        if (ptx && number <= 10 * major + minor)
+        if (fits && (rest == 0 || strncmp(end, "-real", rest) != 0))
             best = GPU_CODE_PTX;
         at = end + rest + (end[rest] == ',');
     }
@@ -49,8 +45,11 @@ bool gpu_architecture_missing(const char *architectures, int major, int minor, b
                  "no GPU",
                  major, minor, LOWEST_MAJOR);
     else
-        snprintf(text, size, "built for sm_{%s}, this GPU is sm_%d%d%s: %s%d%d", architectures,
-                 major, minor, code == GPU_CODE_PTX ? ", and its driver is older than the PTX" : "",
-                 "cmake -S . -B build -DCMAKE_CUDA_ARCHITECTURES=", major, minor);
+        snprintf(text, size,
+                 "built for sm_{%s}, this GPU is sm_%d%d%s: cmake -S . -B build "
+                 "-DCMAKE_CUDA_ARCHITECTURES=%d%d%s",
+                 architectures, major, minor,
+                 code == GPU_CODE_PTX ? ", and its driver is older than the PTX" : "", major, minor,
+                 major == 9 && minor == 0 ? "a" : "");
     return true;
 }

@@ -34,12 +34,17 @@ struct device {
 };
 
 /**
- * Opens device number options->device and makes it current; settles the options that depend on the
- * device: the default shapes, and whether options->schedule exists.
- * @return 0, or the exit status after one line on stderr: #EXIT_SKIPPED without any GPU,
+ * Opens device number `ordinal` and makes it current.
+ * @return #EXIT_OK, or the exit status after one line on stderr: #EXIT_SKIPPED without any GPU,
  *         #EXIT_USAGE if there is no such number, #EXIT_FAULT if the GPU cannot run this program.
  */
-int device_open(struct options *options, enum shape_kind kind, struct device *device);
+int device_open(int ordinal, struct device *device);
+
+/**
+ * Checks the options that not every device has: --schedule and --counters.
+ * @return #EXIT_OK, or #EXIT_USAGE after one line on stderr.
+ */
+int device_check_options(const struct options *options, const struct device *device);
 
 /** Reports the facts of the run: device, versions, clocks, date, seed, how it is timed. */
 void device_report(const struct device *device, const struct options *options,
@@ -53,8 +58,8 @@ void device_row(struct row *row, const struct device *device, const struct shape
  * Arithmetic ceiling in FLOP/s: SMs x operations a cycle x highest clock.
  *
  * Operations a cycle and SM are those of the table "Throughput of Native Arithmetic Instructions"
- * in NVIDIA's CUDA C++ Programming Guide (FP32) and of the architecture white papers (TF32, dense;
- * on Hopper only wgmma reaches it).
+ * in NVIDIA's CUDA C++ Programming Guide (FP32) and of the architecture white papers (TF32, BF16
+ * and FP16, dense; on Hopper only wgmma reaches it).
  * @return NAN where the figure is not known.
  */
 double device_peak_flops(const struct device *device, enum element_type type);
@@ -66,11 +71,37 @@ double device_peak_flops(const struct device *device, enum element_type type);
 const char *device_schedule(int i, const char *only);
 
 /**
+ * Says whose run comes next: `context` has the step, the shape, the inputs and how to repeat it. A
+ * kernel that crashes the program is reported so, see cpu_on_crash().
+ */
+void device_watch(struct report *report, const struct fault *context);
+
+/**
  * Waits for the device.
- * @return the first error since the last call, null if none: the launch's or the kernel's. On the
- *         CPU device the error is cleared, on a GPU it may stay. Valid until the next call.
+ * @return the first error of the run, null if there was none: the launch's or the kernel's. Valid
+ *         until the next call. It stays, on the CPU device, until device_faults().
  */
 const char *device_error(cudaError_t launch);
+
+/**
+ * Reports what device_error() found, with `context`'s step, shape, inputs and so on, and clears it.
+ * @return false if it had found nothing.
+ */
+bool device_faults(struct report *report, const struct fault *context);
+
+/** What to count. */
+struct counted {
+    const char *(*run)(void *context, bool base); /**< null, or the device's error */
+    void *context;
+    struct row *row, *base; /**< of the step and of its base, or null if that is not asked for */
+};
+
+/**
+ * Runs the step once, and its base if it is asked for; reports all counters, prints them by source
+ * line and in sum if `report` has a table, and fills in the figures and the code path of the rows.
+ * @return null, or the device's error.
+ */
+const char *counters_report(const struct counted *counted, struct report *report);
 
 /** "not optimised" or "device debugging" if this program is slow for such a reason, else "". */
 const char *device_build_label(void);

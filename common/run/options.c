@@ -6,33 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Options with a number come first: their value is their place in `numbers`. */
-enum { M, N, K, SEED, SAMPLES, DEVICE, PAD, OFFSET, REPEATS, NUMBERS };
-enum { SHAPE = 256, WARM, VERIFY_ONLY, COUNTERS, BASE, SCHEDULE, CSV, JSON, LIST, HELP };
-
-static const struct option long_options[] = {
-    {"m", required_argument, NULL, M},
-    {"n", required_argument, NULL, N},
-    {"k", required_argument, NULL, K},
-    {"seed", required_argument, NULL, SEED},
-    {"samples", required_argument, NULL, SAMPLES},
-    {"device", required_argument, NULL, DEVICE},
-    {"pad", required_argument, NULL, PAD},
-    {"offset", required_argument, NULL, OFFSET},
-    {"repeats", required_argument, NULL, REPEATS},
-    {"shape", required_argument, NULL, SHAPE},
-    {"warm", no_argument, NULL, WARM},
-    {"verify-only", no_argument, NULL, VERIFY_ONLY},
-    {"counters", no_argument, NULL, COUNTERS},
-    {"base", no_argument, NULL, BASE},
-    {"schedule", required_argument, NULL, SCHEDULE},
-    {"csv", required_argument, NULL, CSV},
-    {"json", required_argument, NULL, JSON},
-    {"list", no_argument, NULL, LIST},
-    {"help", no_argument, NULL, HELP},
-    {NULL, 0, NULL, 0},
-};
-
 static const char gemm_help[] =
     "  --m M --n N --k K   one shape: C (MxN) = A (MxK) * B (KxN), each 0 to 2147483392\n"
     "  --shape WHAT        a name, a set or MxNxK, or several with commas (see --list);\n"
@@ -53,125 +26,151 @@ static const char common_help[] =
     "  --samples S         timed runs, 1 to 100000 (default: until the median is settled)\n"
     "  --warm              leave the L2 cache as an untimed run left it; it is flushed otherwise\n"
     "  --device D          number of the CUDA device (default 0)\n"
-    "  --schedule NAME     CPU device: only this schedule (default: all)\n"
+    "  --schedule NAME     CPU device: only this schedule (default: all, up to a failure); each: all\n"
     "  --counters          count what one run does, by source line: programs under cpu-checked/\n"
     "  --base              with --counters: beside the base's, with ratios\n"
     "  --csv FILE          write the rows as CSV; - for stdout instead of the table\n"
     "  --json FILE         write the rows as JSON; - for stdout instead of the table\n"
+    "  --quiet             no table: stdout is what the kernel prints\n"
     "  --list              the shapes, and exit\n"
     "  --help              this text, and exit\n"
     "\n"
     "exit status: 0 verified, 1 wrong result or fault, 2 bad option, 77 no GPU\n";
 
-static int bad(const char *name, const char *value, const char *allowed) {
-    fprintf(stderr, "%s %s: not allowed; allowed: %s\n", name, value, allowed);
+int option_refused(const char *option, const char *value, const char *allowed) {
+    fprintf(stderr, "%s %s: not allowed; allowed: %s\n", option, value, allowed);
     return EXIT_USAGE;
 }
 
-/* Reads the number of option `which`, or complains. */
-static int read_number(int which, enum shape_kind kind, const char *word, int64_t *value) {
-    const int64_t size_max = kind == SHAPE_GEMM ? SHAPE_SIZE_MAX : VECTOR_SIZE_MAX;
-    const int64_t max[NUMBERS] = {size_max, size_max, size_max, INT64_MAX, 100000,
-                                  1023,     4096,     63,       100000};
-    const int64_t min = which == SAMPLES || which == REPEATS;
-    char name[16], allowed[80];
-    snprintf(name, sizeof name, "--%s", long_options[which].name);
-    if (kind == SHAPE_GEMM ? which == OFFSET : which == M || which == K || which == PAD)
-        return bad(name, word, "for other steps, see --help");
-    if (parse_count(word, max[which], value) && *value >= min)
+static int read_number(const struct option_word *w, const char *word) {
+    char name[24], allowed[80];
+    int64_t value;
+    snprintf(name, sizeof name, "--%s", w->name);
+    if (w->max < w->min)
+        return option_refused(name, word, "for other steps, see --help");
+    if (!parse_count(word, w->max, &value) || value < w->min) {
+        snprintf(allowed, sizeof allowed, "a whole number from %lld to %lld", (long long)w->min,
+                 (long long)w->max);
+        return option_refused(name, word, allowed);
+    }
+    if (w->type == OPTION_INT)
+        *(int *)w->value = (int)value;
+    else
+        *(int64_t *)w->value = value;
+    return -1;
+}
+
+static int read_shapes(const char *option, enum shape_kind kind, const char *what,
+                       struct shapes *shapes) {
+    char error[256];
+    if (shapes_find(kind, what, shapes, error))
         return -1;
-    snprintf(allowed, sizeof allowed, "a whole number from %lld to %lld", (long long)min,
-             (long long)max[which]);
-    return bad(name, word, allowed);
+    fprintf(stderr, "%s%s\n", option, error);
+    return EXIT_USAGE;
+}
+
+int options_read(const struct option_word *words, int argc, char **argv) {
+    enum { MOST = 32 };
+    struct option known[MOST + 1] = {{NULL, 0, NULL, 0}};
+    int c, status = -1;
+    for (int i = 0; i < MOST && words[i].name != NULL; ++i)
+        known[i] = (struct option){words[i].name, words[i].type > OPTION_STOP, NULL, i};
+    optind = 0; /* GNU: afresh, whatever an earlier call left */
+    while (status < 0 && (c = getopt_long(argc, argv, "", known, NULL)) != -1) {
+        if (c == '?') /* getopt_long has said what is wrong */
+            return EXIT_USAGE;
+        const struct option_word *w = &words[c];
+        if (w->type == OPTION_FLAG || w->type == OPTION_STOP)
+            *(bool *)w->value = true;
+        else if (w->type == OPTION_TEXT)
+            *(const char **)w->value = optarg;
+        else if (w->type == OPTION_SHAPES)
+            status = read_shapes("--shape: ", (enum shape_kind)w->min, optarg, w->value);
+        else
+            status = read_number(w, optarg);
+        if (w->type == OPTION_STOP)
+            return status;
+    }
+    if (status < 0 && optind < argc)
+        return option_refused("argument", argv[optind], "options only, see --help");
+    return status;
 }
 
 /* Adds the size that --m, --n and --k give, if they do. */
-static int add_size(struct options *options, enum shape_kind kind, const int64_t *number) {
-    char name[80], error[256];
-    if (number[M] < 0 && number[N] < 0 && number[K] < 0)
+static int add_size(struct options *options, enum shape_kind kind, int64_t m, int64_t n,
+                    int64_t k) {
+    char name[80];
+    if (m < 0 && n < 0 && k < 0)
         return -1;
-    snprintf(name, sizeof name, "%lld", (long long)number[N]);
-    if (kind == SHAPE_GEMM) {
-        int missing = number[M] < 0 ? M : number[N] < 0 ? N : K;
-        if (number[missing] < 0) {
-            snprintf(name, sizeof name, "--%s", long_options[missing].name);
-            return bad(name, "(missing)", "all of --m, --n and --k, or none");
-        }
-        snprintf(name, sizeof name, "%lldx%lldx%lld", (long long)number[M], (long long)number[N],
-                 (long long)number[K]);
-    }
-    if (shapes_find(shapes_text, kind, name, &options->shapes, error))
-        return -1;
-    fprintf(stderr, "%s\n", error);
-    return EXIT_USAGE;
+    if (kind == SHAPE_GEMM && (m < 0 || n < 0 || k < 0))
+        return option_refused(m < 0   ? "--m"
+                              : n < 0 ? "--n"
+                                      : "--k",
+                              "(missing)", "all of --m, --n and --k, or none");
+    if (kind == SHAPE_GEMM)
+        snprintf(name, sizeof name, "%lldx%lldx%lld", (long long)m, (long long)n, (long long)k);
+    else
+        snprintf(name, sizeof name, "%lld", (long long)n);
+    return read_shapes("", kind, name, &options->shapes);
 }
 
-int options_parse(struct options *options, enum shape_kind kind, int argc, char **argv) {
-    int64_t number[NUMBERS] = {-1, -1, -1, [SEED] = 1, [REPEATS] = 1};
-    char error[256];
-    int c, status = -1;
-    memset(options, 0, sizeof *options);
-    optind = 0; /* GNU: afresh, whatever an earlier call left */
-    while (status < 0 && (c = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
-        switch (c) {
-        case SHAPE:
-            if (!shapes_find(shapes_text, kind, optarg, &options->shapes, error)) {
-                fprintf(stderr, "--shape: %s\n", error);
-                status = EXIT_USAGE;
-            }
-            break;
-        case WARM:
-            options->warm = true;
-            break;
-        case VERIFY_ONLY:
-            options->verify_only = true;
-            break;
-        case COUNTERS:
-            options->counters = true;
-            break;
-        case BASE:
-            options->base = true;
-            break;
-        case SCHEDULE:
-            options->schedule = optarg;
-            break;
-        case CSV:
-            options->csv = optarg;
-            break;
-        case JSON:
-            options->json = optarg;
-            break;
-        case LIST:
-            shapes_print(shapes_text);
-            return EXIT_OK;
-        case HELP:
-            printf(
-                "usage: %s [options]\n"
-                "Verifies the step at each size, then times it beside its base and the library.\n\n"
-                "%s%s",
-                argv[0], kind == SHAPE_GEMM ? gemm_help : vector_help, common_help);
-            return EXIT_OK;
-        case '?': /* getopt_long has said what is wrong */
-            return EXIT_USAGE;
-        default:
-            status = read_number(c, kind, optarg, &number[c]);
-        }
-    }
+int options_parse(struct options *o, enum shape_kind kind, int argc, char **argv) {
+    const bool gemm = kind == SHAPE_GEMM;
+    const int64_t size = gemm ? SHAPE_SIZE_MAX : VECTOR_SIZE_MAX, none = -1;
+    int64_t m = -1, n = -1, k = -1;
+    bool list = false, help = false;
+    const struct option_word words[] = {
+        {"m", OPTION_INT64, &m, 0, gemm ? size : none},
+        {"n", OPTION_INT64, &n, 0, size},
+        {"k", OPTION_INT64, &k, 0, gemm ? size : none},
+        {"seed", OPTION_INT64, &o->seed, 0, INT64_MAX},
+        {"samples", OPTION_INT, &o->samples, 1, 100000},
+        {"device", OPTION_INT, &o->device, 0, 1023},
+        {"pad", OPTION_INT, &o->pad, 0, gemm ? 4096 : none},
+        {"offset", OPTION_INT, &o->offset, 0, gemm ? none : 63},
+        {"repeats", OPTION_INT, &o->repeats, 1, 100000},
+        {"shape", OPTION_SHAPES, &o->shapes, kind, 0},
+        {"warm", OPTION_FLAG, &o->warm, 0, 0},
+        {"verify-only", OPTION_FLAG, &o->verify_only, 0, 0},
+        {"quiet", OPTION_FLAG, &o->quiet, 0, 0},
+        {"counters", OPTION_FLAG, &o->counters, 0, 0},
+        {"base", OPTION_FLAG, &o->base, 0, 0},
+        {"schedule", OPTION_TEXT, &o->schedule, 0, 0},
+        {"csv", OPTION_TEXT, &o->csv, 0, 0},
+        {"json", OPTION_TEXT, &o->json, 0, 0},
+        {"list", OPTION_STOP, &list, 0, 0},
+        {"help", OPTION_STOP, &help, 0, 0},
+        {NULL, OPTION_FLAG, NULL, 0, 0},
+    };
+    memset(o, 0, sizeof *o);
+    o->seed = 1;
+    o->repeats = 1;
+    int status = options_read(words, argc, argv);
     if (status >= 0)
         return status;
-    if (optind < argc)
-        return bad("argument", argv[optind], "options only, see --help");
-    if (options->base && !options->counters)
-        return bad("--base", "(alone)", "with --counters");
-    options->seed = (uint64_t)number[SEED];
-    options->samples = (int)number[SAMPLES];
-    options->device = (int)number[DEVICE];
-    options->pad = (int)number[PAD];
-    options->offset = (int)number[OFFSET];
-    options->repeats = (int)number[REPEATS];
-    if (options->csv != NULL && options->json != NULL && strcmp(options->csv, options->json) == 0)
-        return bad("--json", options->json, "another file than --csv");
-    return add_size(options, kind, number);
+    if (list)
+        fputs(shapes_text, stdout);
+    if (help)
+        printf("usage: %s [options]\n"
+               "Verifies the step at each size, then times it beside its base and the library.\n\n"
+               "%s%s",
+               argv[0], gemm ? gemm_help : vector_help, common_help);
+    if (list || help)
+        return EXIT_OK;
+    if (o->schedule != NULL && strcmp(o->schedule, "each") == 0) {
+        o->schedule = NULL;
+        o->each_schedule = true;
+    }
+    if (o->base && !o->counters)
+        return option_refused("--base", "(alone)", "with --counters");
+    return add_size(o, kind, m, n, k);
+}
+
+int options_default_shapes(struct options *o, enum shape_kind kind, bool gpu) {
+    const char *set = o->counters ? "counted" : gpu ? "ladder" : "small";
+    if (o->shapes.count > 0 || read_shapes("", kind, set, &o->shapes) < 0)
+        return EXIT_OK;
+    return EXIT_FAULT;
 }
 
 bool program_folder(char *folder, size_t size) {

@@ -1,6 +1,6 @@
 /**
  * @file options.h
- * The command line of a step's program.
+ * Command lines: of a step's program, and how any program here reads its own.
  */
 #ifndef OVERLAP_OPTIONS_H
 #define OVERLAP_OPTIONS_H
@@ -19,9 +19,33 @@ enum {
     EXIT_SKIPPED = 77 /**< there is no device to run on; CTest shows it as skipped */
 };
 
-/** What the command line asks for. */
+/** An option that a program has, and where its value goes. */
+struct option_word {
+    const char *name;
+    enum {
+        OPTION_FLAG,  /**< bool */
+        OPTION_STOP,  /**< bool; nothing behind it is read */
+        OPTION_TEXT,  /**< const char * */
+        OPTION_INT,   /**< int, from `min` to `max` */
+        OPTION_INT64, /**< int64_t, from `min` to `max` */
+        OPTION_SHAPES /**< struct shapes, of the kind `min` */
+    } type;
+    void *value;
+    int64_t min, max; /**< max < min: an option of other programs */
+};
+
+/**
+ * Reads a command line. The last of `words` has no name.
+ * @return -1 to go on, or #EXIT_USAGE after one line on stderr with the value and what is allowed.
+ */
+int options_read(const struct option_word *words, int argc, char **argv);
+
+/** Says on stderr that this value of an option is not allowed, and what is. @return #EXIT_USAGE */
+int option_refused(const char *option, const char *value, const char *allowed);
+
+/** What the command line of a step asks for. */
 struct options {
-    struct shapes shapes; /**< at least one, once device_open() has added the default */
+    struct shapes shapes; /**< at least one, after options_default_shapes() */
     uint64_t seed;        /**< of the inputs */
     int samples;          /**< timed runs; 0: until the median is settled */
     int device;           /**< number of the CUDA device */
@@ -30,20 +54,27 @@ struct options {
     int repeats;          /**< runs that are verified, of each kind of input and each schedule */
     bool warm;            /**< do not flush the L2 cache between samples */
     bool verify_only;     /**< no timing */
+    bool quiet;           /**< no table */
     bool counters;        /**< run once and count, see counters.h */
     bool base;            /**< with counters: those of the base too */
     const char *schedule; /**< of the CPU device, by name; null: all */
+    bool each_schedule;   /**< a failure under one does not end it: the others are run too */
     const char *csv;  /**< where rows go as CSV, "-" for stdout in place of the table; or null */
     const char *json; /**< the same as JSON */
 };
 
 /**
  * Parses the command line of a step that works on sizes of `kind`.
- *
- * @return -1 to go on, or the exit status: #EXIT_OK after --help and --list, #EXIT_USAGE after an
- *         error, for which one line with the value and what is allowed went to stderr.
+ * @return as options_read(), or #EXIT_OK after --help and --list.
  */
 int options_parse(struct options *options, enum shape_kind kind, int argc, char **argv);
+
+/**
+ * Adds the shapes to run where the command line names none: the set `counted` for --counters, else
+ * `ladder` on a GPU and `small` on the CPU device.
+ * @return #EXIT_OK, or #EXIT_FAULT after one line on stderr.
+ */
+int options_default_shapes(struct options *options, enum shape_kind kind, bool gpu);
 
 /** Where this program lies, without a slash at the end. @return false after one line on stderr. */
 bool program_folder(char *folder, size_t size);

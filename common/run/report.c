@@ -2,295 +2,243 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
-#include <stddef.h>
+#include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The columns, in order: texts have a size, figures have none. */
-#define TEXT(field) \
-    { #field, offsetof(struct row, field), sizeof((struct row *)0)->field }
-#define FIGURE(field) \
-    { #field, offsetof(struct row, field), 0 }
-static const struct column {
-    const char *name;
-    size_t offset, size;
-} columns[] = {
-    TEXT(step),      TEXT(base),       TEXT(device),      TEXT(shape),
-    FIGURE(m),       FIGURE(n),        FIGURE(k),         TEXT(type),
-    TEXT(path),      TEXT(status),     FIGURE(error),     TEXT(unit),
-    FIGURE(rate),    FIGURE(rate_low), FIGURE(rate_high), FIGURE(microseconds),
-    FIGURE(samples), TEXT(l2),         FIGURE(library),   FIGURE(ceiling),
-    FIGURE(copy),    FIGURE(speedup),  TEXT(build),       TEXT(note),
-};
-enum { COLUMNS = sizeof columns / sizeof *columns };
+#include "run/counters.h"
+#include "run/json.h"
+#include "run/options.h"
 
-static const char *text_of(const struct row *row, const struct column *c) {
-    return (const char *)row + c->offset;
-}
+enum { ROWS, COUNTERS, FAULTS, FACTS, LISTS };
 
-static double figure_of(const struct row *row, const struct column *c) {
-    double value;
-    memcpy(&value, (const char *)row + c->offset, sizeof value);
-    return value;
-}
+/* ---- the JSON, which is written when the program ends, however it does ---- */
 
-void row_clear(struct row *row) {
-    memset(row, 0, sizeof *row);
-    const double none = NAN;
-    for (int i = 0; i < COLUMNS; ++i)
-        if (columns[i].size == 0)
-            memcpy((char *)row + columns[i].offset, &none, sizeof none);
-}
+static struct report *open_report; /* whose JSON is not written; null: none */
 
-void row_csv_header(FILE *file) {
-    for (int i = 0; i < COLUMNS; ++i)
-        fprintf(file, "%s%s", i > 0 ? "," : "", columns[i].name);
-    fputc('\n', file);
-}
-
-void row_csv(FILE *file, const struct row *row) {
-    for (int i = 0; i < COLUMNS; ++i) {
-        if (i > 0)
-            fputc(',', file);
-        if (columns[i].size == 0) {
-            if (!isnan(figure_of(row, &columns[i])))
-                fprintf(file, "%.9g", figure_of(row, &columns[i]));
-            continue;
-        }
-        const char *text = text_of(row, &columns[i]);
-        bool quote = text[strcspn(text, ",\"")] != '\0';
-        if (quote)
-            fputc('"', file);
-        for (; *text != '\0'; ++text)
-            fprintf(file, *text == '"' ? "\"\"" : "%c", *text == '\n' ? ' ' : *text);
-        if (quote)
-            fputc('"', file);
-    }
-    fputc('\n', file);
-}
-
-bool row_csv_parse(const char *line, struct row *row) {
-    char cell[512];
-    row_clear(row);
-    for (int i = 0; i < COLUMNS; ++i) {
-        size_t length = 0;
-        bool quoted = *line == '"';
-        line += quoted;
-        while (*line != '\0' && *line != '\n' && (quoted || *line != ',')) {
-            if (quoted && *line == '"' && *++line != '"')
-                break;
-            if (length + 1 >= sizeof cell)
-                return false;
-            cell[length++] = *line++;
-        }
-        cell[length] = '\0';
-        if (*line != (i + 1 < COLUMNS ? ',' : '\n') && !(i + 1 == COLUMNS && *line == '\0'))
+static bool put(int fd, const char *text, size_t size) {
+    while (size > 0) {
+        ssize_t written = write(fd, text, size);
+        if (written <= 0)
             return false;
-        ++line;
-        char *target = (char *)row + columns[i].offset, *end;
-        if (columns[i].size > 0) {
-            if (length >= columns[i].size)
-                return false;
-            memcpy(target, cell, length + 1);
-        } else if (length > 0) {
-            double value = strtod(cell, &end);
-            if (*end != '\0')
-                return false;
-            memcpy(target, &value, sizeof value);
-        }
+        text += written, size -= (size_t)written;
     }
     return true;
 }
 
-static void json_text(FILE *file, const char *text) {
-    fputc('"', file);
-    for (; *text != '\0'; ++text) {
-        if (*text == '"' || *text == '\\')
-            fputc('\\', file);
-        if ((unsigned char)*text < 0x20)
-            fprintf(file, "\\u%04x", (unsigned)*text);
-        else
-            fputc(*text, file);
-    }
-    fputc('"', file);
+/* Calls nothing but write(): this is for handlers of signals too. */
+void report_end(void) {
+    struct report *r = open_report;
+    open_report = NULL;
+    if (r == NULL)
+        return;
+    static const char *const before[LISTS + 1] = {"{\"rows\": [", "\n], \"counters\": [",
+                                                  "\n], \"faults\": [", "\n], \"facts\": [",
+                                                  "\n]}\n"};
+    for (int i = 0; i <= LISTS && r->json.error == 0; ++i)
+        if (!put(fileno(r->json.file), before[i], strlen(before[i])) ||
+            (i < LISTS && !put(fileno(r->json.file), r->list[i].text, r->list[i].size)))
+            r->json.error = errno;
 }
 
-void row_json(FILE *file, const struct row *row) {
-    fputs("{", file);
-    for (int i = 0; i < COLUMNS; ++i) {
-        fprintf(file, "%s\"%s\": ", i > 0 ? ", " : "", columns[i].name);
-        if (columns[i].size > 0)
-            json_text(file, text_of(row, &columns[i]));
-        else if (isfinite(figure_of(row, &columns[i])))
-            fprintf(file, "%.9g", figure_of(row, &columns[i]));
-        else
-            fputs("null", file);
-    }
-    fputs("}", file);
+static void on_signal(int number) {
+    report_end();
+    raise(number); /* which ends the program, as it does by default */
 }
 
-/* A figure right-aligned in `width` columns, or a dash. */
-static void cell(FILE *file, int width, int decimals, double value, const char *suffix) {
-    if (isnan(value))
-        fprintf(file, " %*s", width, "-");
-    else
-        fprintf(file, " %*.*f%s", width - (int)strlen(suffix), decimals, value, suffix);
+/* The signals that end a program; not those that somebody else sees to, as the CPU device to crashes. */
+static void watch(void) {
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGSEGV,
+                                  SIGBUS, SIGFPE,  SIGILL, SIGABRT};
+    struct sigaction before, action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; ++i)
+        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+            sigaction(signals[i], &action, NULL);
+    atexit(report_end);
 }
 
-void row_table_header(FILE *file, bool figures) {
-    fprintf(file, "%-27s %-12s %-16s %-16s %-9s", "step", "base", "device", "shape", "verified");
-    if (figures)
-        fprintf(file, " %8s %-8s %17s %7s %7s %7s %7s", "rate", "unit", "5%..95%", "library",
-                "ceiling", "copy", "base x");
-    fprintf(file, "  remarks\n");
-}
+/* ---- outputs ---- */
 
-void row_table(FILE *file, const struct row *row, bool figures) {
-    char error[40] = "";
-    if (figures && !isnan(row->error) && row->error > 0)
-        snprintf(error, sizeof error, "error %.2g", row->error);
-    const char *remarks[] = {row->path, error, strcmp(row->l2, "warm") == 0 ? "warm L2" : "",
-                             row->build, row->note};
-    bool more = figures; /* something follows the status */
-    for (size_t i = 0; i < sizeof remarks / sizeof *remarks; ++i)
-        more = more || remarks[i][0] != '\0';
-    fprintf(file, "%-27s %-12s %-16.16s %-16s %-*s", row->step, row->base, row->device, row->shape,
-            more ? 9 : 0, strcmp(row->status, STATUS_VERIFIED) == 0 ? "yes" : row->status);
-    if (figures) {
-        char spread[40] = "-";
-        if (!isnan(row->rate))
-            snprintf(spread, sizeof spread, "%.2f..%.2f", row->rate_low, row->rate_high);
-        cell(file, 8, 2, row->rate, "");
-        fprintf(file, " %-8s %17s", row->unit, spread);
-        cell(file, 7, 1, row->library, "%");
-        cell(file, 7, 1, row->ceiling, "%");
-        cell(file, 7, 1, row->copy, "%");
-        cell(file, 7, 2, row->speedup, "");
-    }
-    const char *between = "  ";
-    for (size_t i = 0; i < sizeof remarks / sizeof *remarks; ++i)
-        if (remarks[i][0] != '\0') {
-            fprintf(file, "%s%s", between, remarks[i]);
-            between = "; ";
-        }
-    fputc('\n', file);
-}
-
-static bool open_file(const char *name, FILE **file) {
-    *file = name != NULL && strcmp(name, "-") == 0 ? stdout : NULL;
-    if (name == NULL || *file != NULL)
+static bool open_output(struct output_file *o, const char *name) {
+    o->name = name;
+    if (name == NULL)
         return true;
+    if (strcmp(name, "-") == 0) {
+        *o = (struct output_file){stdout, "stdout", 0};
+        return true;
+    }
     int fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     const char *why = NULL;
     struct stat status;
-    bool regular = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
-    if (regular && flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && /* others may be shared */
+        flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         why = "another program is writing it";
-    else if (fd >= 0 && (!regular || ftruncate(fd, 0) == 0)) /* a device may be shared */
-        *file = fdopen(fd, "w");
-    if (*file == NULL)
+    else if (fd >= 0)
+        o->file = fdopen(fd, "w");
+    if (o->file == NULL)
         fprintf(stderr, "%s: cannot be written: %s\n", name, why != NULL ? why : strerror(errno));
-    if (*file == NULL && fd >= 0)
+    if (o->file == NULL && fd >= 0)
         close(fd);
-    return *file != NULL;
+    return o->file != NULL;
 }
 
-bool report_open(struct report *report, const char *csv, const char *json) {
-    bool on_stdout =
-        (csv != NULL && strcmp(csv, "-") == 0) || (json != NULL && strcmp(json, "-") == 0);
-    report->table = on_stdout ? NULL : stdout;
-    report->csv_name = csv;
-    report->json_name = json;
-    report->error = 0;
-    report->fact_count = 0;
-    report->rows = false;
-    report->figures = false;
-    if (!open_file(csv, &report->csv) || !open_file(json, &report->json))
+static void flush(struct output_file *o) {
+    if (o->file != NULL && (fflush(o->file) != 0 || ferror(o->file)) && o->error == 0)
+        o->error = errno;
+}
+
+bool output_close(struct output_file *o) {
+    if (o->file == NULL)
+        return true;
+    flush(o);
+    if (o->file != stdout && fclose(o->file) != 0 && o->error == 0)
+        o->error = errno;
+    if (o->error != 0)
+        fprintf(stderr, "%s could not be written: %s\n", o->name, strerror(o->error));
+    return o->error == 0;
+}
+
+bool report_open(struct report *r, const char *csv, const char *json) {
+    memset(r, 0, sizeof *r);
+    if (csv != NULL && json != NULL && strcmp(csv, json) == 0) {
+        option_refused("--json", json, "another file than --csv");
         return false;
-    if (report->json != NULL)
-        fputs("{\"rows\": [", report->json);
+    }
+    if (!open_output(&r->csv, csv) || !open_output(&r->json, json)) {
+        if (r->csv.file != NULL && r->csv.file != stdout)
+            fclose(r->csv.file);
+        return false;
+    }
+    if (r->csv.file != stdout && r->json.file != stdout)
+        r->table = (struct output_file){stdout, "stdout", 0};
+    for (struct output_file *o = &r->csv; o <= &r->json; ++o)
+        if (o->file != NULL && o->file != stdout && ftruncate(fileno(o->file), 0) != 0 &&
+            errno != EINVAL) /* which is what a device or a pipe says */
+            o->error = errno;
+    for (int i = 0; i < LISTS && r->json.file != NULL; ++i) {
+        r->list[i].file = open_memstream(&r->list[i].text, &r->list[i].size);
+        if (r->list[i].file == NULL || fflush(r->list[i].file) != 0) {
+            fprintf(stderr, "no memory for the records\n");
+            return false;
+        }
+    }
+    if (r->json.file != NULL) {
+        open_report = r;
+        watch();
+    }
     return true;
 }
 
-void report_fact(struct report *report, const char *fact) {
-    if (report->table != NULL)
-        fprintf(report->table, "%s\n", fact);
-    if (report->csv != NULL)
-        fprintf(report->csv, "# %s\n", fact);
-    if (report->fact_count < REPORT_FACTS_MAX)
-        snprintf(report->facts[report->fact_count++], sizeof report->facts[0], "%s", fact);
+/* ---- records ---- */
+
+static sigset_t mask; /* while no element is half written */
+
+/* Begins an element of a list of the JSON. Returns where to write it, or null without JSON. */
+static FILE *begin(struct report *r, int list) {
+    sigset_t all;
+    sigfillset(&all);
+    if (r->json.file == NULL)
+        return NULL;
+    sigprocmask(SIG_BLOCK, &all, &mask);
+    fputs(r->list[list].size > 0 ? ",\n" : "\n", r->list[list].file);
+    return r->list[list].file;
+}
+
+static void finish(FILE *element) {
+    if (element == NULL)
+        return;
+    fflush(element);
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+}
+
+void report_fact(struct report *r, const char *format, ...) {
+    char fact[sizeof r->facts[0]];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(fact, sizeof fact, format, arguments);
+    va_end(arguments);
+    if (r->table.file != NULL)
+        fprintf(r->table.file, "%s\n", fact);
+    if (r->csv.file != NULL)
+        fprintf(r->csv.file, "# %s\n", fact);
+    FILE *json = begin(r, FACTS);
+    if (json != NULL)
+        json_text(json, fact);
+    finish(json);
+    if (r->fact_count < REPORT_FACTS_MAX)
+        memcpy(r->facts[r->fact_count++], fact, sizeof fact);
 }
 
 /* Before the first row. */
-static void start_rows(struct report *report) {
-    if (report->table != NULL)
-        row_table_header(report->table, report->figures);
-    if (report->csv != NULL)
-        row_csv_header(report->csv);
-    report->rows = true;
+static void start_rows(struct report *r) {
+    if (r->table.file != NULL)
+        row_table_header(r->table.file, r->figures);
+    if (r->csv.file != NULL)
+        row_csv_header(r->csv.file);
+    r->rows = true;
 }
 
-void report_row(struct report *report, const struct row *row) {
-    if (!report->rows)
-        start_rows(report);
-    else if (report->json != NULL)
-        fputc(',', report->json);
-    if (report->table != NULL)
-        row_table(report->table, row, report->figures);
-    if (report->csv != NULL)
-        row_csv(report->csv, row);
-    if (report->json != NULL) {
-        fputc('\n', report->json);
-        row_json(report->json, row);
-    }
-    FILE *const files[] = {report->table, report->csv, report->json};
-    for (int i = 0; i < 3; ++i) /* what was measured is kept, whatever comes next */
-        if (files[i] != NULL && fflush(files[i]) != 0 && report->error == 0)
-            report->error = errno;
+void report_row(struct report *r, const struct row *row) {
+    if (!r->rows)
+        start_rows(r);
+    FILE *json = begin(r, ROWS);
+    if (json != NULL)
+        row_json(json, row);
+    finish(json);
+    if (r->table.file != NULL)
+        row_table(r->table.file, row, r->figures);
+    if (r->csv.file != NULL)
+        row_csv(r->csv.file, row);
+    flush(&r->table); /* what was measured is kept, whatever comes next */
+    flush(&r->csv);
 }
 
 void fault_clear(struct fault *fault) {
     memset(fault, 0, sizeof *fault);
 }
 
-void report_fault(struct report *report, const struct fault *f) {
-    (void)report;
+void report_fault_silently(struct report *r, const struct fault *fault) {
+#define TEXT(field) COLUMN_TEXT(struct fault, field)
+    static const struct column columns[] = {
+        TEXT(id),          TEXT(step),   TEXT(shape),  TEXT(inputs), TEXT(schedule),
+        TEXT(place),       TEXT(other),  TEXT(thread), TEXT(block),  TEXT(other_thread),
+        TEXT(other_block), TEXT(memory), TEXT(text),   TEXT(mend),   TEXT(repeat)};
+    FILE *json = begin(r, FAULTS);
+    if (json != NULL)
+        json_object(json, columns, sizeof columns / sizeof *columns, fault);
+    finish(json);
+}
+
+void report_fault(struct report *r, const struct fault *f) {
     fprintf(stderr, "%s %s, %s inputs, schedule %s: %s\n", f->step, f->shape, f->inputs,
             f->schedule, f->text);
     if (f->repeat[0] != '\0')
         fprintf(stderr, "  repeat: %s\n", f->repeat);
+    report_fault_silently(r, f);
 }
 
-static bool close_file(FILE *file, const char *name, int error) {
-    if (file == NULL)
-        return true;
-    bool good = !ferror(file);
-    if ((file == stdout ? fflush(file) : fclose(file)) != 0) {
-        good = false;
-        error = errno;
+void report_counters(struct report *r, const struct counters *counters) {
+    FILE *json = begin(r, COUNTERS);
+    if (json != NULL)
+        counters_json(json, counters);
+    finish(json);
+}
+
+bool report_close(struct report *r) {
+    bool good = true;
+    if (!r->rows)
+        start_rows(r);
+    if (r->json.file != NULL)
+        report_end();
+    for (struct list *l = r->list; l < r->list + LISTS && l->file != NULL; ++l) {
+        fclose(l->file);
+        free(l->text);
     }
-    if (!good)
-        fprintf(stderr, "%s could not be written: %s\n", file == stdout ? "stdout" : name,
-                strerror(error));
+    for (struct output_file *o = &r->json; o >= &r->table; --o)
+        good = output_close(o) && good;
     return good;
-}
-
-bool report_close(struct report *report) {
-    if (!report->rows)
-        start_rows(report);
-    if (report->json != NULL) {
-        fputs("\n], \"facts\": [", report->json);
-        for (int i = 0; i < report->fact_count; ++i) {
-            fputs(i > 0 ? ", " : "", report->json);
-            json_text(report->json, report->facts[i]);
-        }
-        fputs("]}\n", report->json);
-    }
-    bool good = close_file(report->csv, report->csv_name, report->error);
-    good = close_file(report->json, report->json_name, report->error) && good;
-    return close_file(report->table, NULL, report->error) && good;
 }

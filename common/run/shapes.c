@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ERROR_SIZE = 256, LINE_SIZE = 512 };
+enum { ERROR_SIZE = 256 };
 
 bool parse_count(const char *word, int64_t max, int64_t *value) {
     if (!isdigit((unsigned char)word[0]))
@@ -18,45 +18,6 @@ bool parse_count(const char *word, int64_t max, int64_t *value) {
         return false;
     *value = v;
     return true;
-}
-
-/* One line of the file. */
-struct line {
-    enum shape_kind kind;
-    struct shape shape;
-    char sets[96];
-};
-
-/* Reads the line at `*text` and moves past it. Returns 1 for a shape, 0 for none, -1 if malformed. */
-static int read_line(const char **text, struct line *line, char *error) {
-    size_t length = strcspn(*text, "\n");
-    char copy[LINE_SIZE], m[24], n[24], k[24], extra;
-    snprintf(copy, sizeof copy, "%.*s", (int)(length < LINE_SIZE ? length : LINE_SIZE - 1), *text);
-    *text += length + ((*text)[length] == '\n');
-    char *first = copy + strspn(copy, " \t\r");
-    if (*first == '\0' || *first == '#')
-        return 0;
-    struct shape *shape = &line->shape;
-    bool good = length < LINE_SIZE && sscanf(first, "%39s %23s %23s %23s %95s %c", shape->name, m,
-                                             n, k, line->sets, &extra) >= 5;
-    if (good && strcmp(m, "-") == 0 && strcmp(k, "-") == 0) {
-        line->kind = SHAPE_VECTOR;
-        shape->m = shape->k = 0;
-        good = parse_count(n, VECTOR_SIZE_MAX, &shape->n);
-    } else if (good) {
-        line->kind = SHAPE_GEMM;
-        good = parse_count(m, SHAPE_SIZE_MAX, &shape->m) &&
-               parse_count(n, SHAPE_SIZE_MAX, &shape->n) &&
-               parse_count(k, SHAPE_SIZE_MAX, &shape->k);
-    }
-    if (!good) {
-        snprintf(error, ERROR_SIZE,
-                 "shapes: '%.80s': wanted: name M N K sets source, sizes from 0 to %d, or name - n "
-                 "- sets source",
-                 first, SHAPE_SIZE_MAX);
-        return -1;
-    }
-    return 1;
 }
 
 static bool in_sets(const char *sets, const char *word) {
@@ -97,41 +58,28 @@ static bool append(struct shapes *list, const struct shape *shape, char *error) 
     return true;
 }
 
-static bool find_word(const char *text, enum shape_kind kind, const char *word, struct shapes *list,
-                      char *error) {
-    struct line line;
-    memset(&line, 0, sizeof line);
-    if (kind == SHAPE_GEMM ? parse_dimensions(word, &line.shape)
-                           : parse_length(word, &line.shape)) {
-        snprintf(line.shape.name, sizeof line.shape.name, "%s", word);
-        return append(list, &line.shape, error);
+static bool find_word(enum shape_kind kind, const char *word, struct shapes *list, char *error) {
+    struct shape shape;
+    memset(&shape, 0, sizeof shape);
+    if (kind == SHAPE_GEMM ? parse_dimensions(word, &shape) : parse_length(word, &shape)) {
+        snprintf(shape.name, sizeof shape.name, "%s", word);
+        return append(list, &shape, error);
     }
-    int before = list->count, status;
-    while (*text != '\0') {
-        if ((status = read_line(&text, &line, error)) < 0)
+    int before = list->count;
+    for (const struct known_shape *s = known_shapes; s->sets != NULL; ++s)
+        if (s->kind == kind && (strcmp(s->shape.name, word) == 0 || in_sets(s->sets, word)) &&
+            !append(list, &s->shape, error))
             return false;
-        if (status == 0 || line.kind != kind ||
-            (strcmp(line.shape.name, word) != 0 && !in_sets(line.sets, word)))
-            continue;
-        if (!append(list, &line.shape, error))
-            return false;
-    }
-    if (list->count == before && kind == SHAPE_GEMM)
+    if (list->count == before)
         snprintf(error, ERROR_SIZE,
-                 "no shape or set '%.60s': allowed are MxNxK (each 0 to %d) and the names that "
-                 "--list prints",
-                 word, SHAPE_SIZE_MAX);
-    else if (list->count == before)
-        snprintf(error, ERROR_SIZE,
-                 "no length or set '%.60s': allowed are 0 to 2^33, such as 1000, 2^28 or 2^31-1, "
-                 "and the names "
-                 "that --list prints",
-                 word);
+                 "no %s or set '%.60s': allowed are %s, and the names that --list prints",
+                 kind == SHAPE_GEMM ? "shape" : "length", word,
+                 kind == SHAPE_GEMM ? "MxNxK (each 0 to 2147483392)"
+                                    : "0 to 2^33, such as 1000, 2^28 or 2^31-1");
     return list->count > before;
 }
 
-bool shapes_find(const char *text, enum shape_kind kind, const char *what, struct shapes *list,
-                 char *error) {
+bool shapes_find(enum shape_kind kind, const char *what, struct shapes *list, char *error) {
     do {
         char word[SHAPE_NAME_SIZE * 2];
         size_t length = strcspn(what, ",");
@@ -140,13 +88,9 @@ bool shapes_find(const char *text, enum shape_kind kind, const char *what, struc
             return false;
         }
         snprintf(word, sizeof word, "%.*s", (int)length, what);
-        if (!find_word(text, kind, word, list, error))
+        if (!find_word(kind, word, list, error))
             return false;
         what += length;
     } while (*what++ == ',');
     return true;
-}
-
-void shapes_print(const char *text) {
-    fputs(text, stdout);
 }

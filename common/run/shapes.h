@@ -37,22 +37,27 @@ struct shapes {
     struct shape shape[SHAPES_MAX];
 };
 
-/** The text of shapes.txt, built in. */
+/** A line of shapes.txt, as the build read it. */
+struct known_shape {
+    enum shape_kind kind;
+    struct shape shape;
+    const char *sets; /**< with commas */
+};
+
+/** All of them; `sets` of the last is null. Made by common/cmake/Shapes.cmake. */
+extern const struct known_shape known_shapes[];
+
+/** The text of shapes.txt, for --list. */
 extern const char shapes_text[];
 
 /**
  * Appends the sizes of one kind that `what` names: a comma-separated list of names, sets and MxNxK or
  * lengths (a number, or 2^E, 2^E+D, 2^E-D).
  *
- * @param text   lines of the form of shapes.txt.
  * @param error  where one line goes that says what is wrong; at least 256 bytes.
- * @return false if a word is neither, a line of `text` is malformed or the list is full.
+ * @return false if a word is neither, or the list is full.
  */
-bool shapes_find(const char *text, enum shape_kind kind, const char *what, struct shapes *list,
-                 char *error);
-
-/** Prints the names, sizes, sets and sources of all shapes in `text` to stdout. */
-void shapes_print(const char *text);
+bool shapes_find(enum shape_kind kind, const char *what, struct shapes *list, char *error);
 
 /**
  * Reads a whole number from 0 to `max`.

@@ -11,8 +11,10 @@
 struct step {
     const char *name;    /**< such as "04_regblock" */
     const char *base;    /**< the step it is a diff of, "baseline", or "-" */
-    const char *track;   /**< "gemm", "reduce" or "scan" */
-    const char *type;    /**< "f32", "tf32" or "u32" */
+    const char *track;   /**< what it computes: a folder of common/track/ */
+    const char *types;   /**< element types, "in:accumulator:out" */
+    const char *arch;    /**< "80": sm_80 or newer; "90a": sm_90a and no other */
+    int gpus;            /**< how many GPUs it needs at least */
     const char *missing; /**< why there is no GPU program, or null if there is one */
     bool variant;        /**< an experiment: a diff of `base`, for `ladder --variants` */
 };

@@ -42,4 +42,13 @@ const char *timing_run(struct contestant *contestants, int count, const struct d
 void timing_row(struct row *row, const struct contestant *contestant, double work, double scale,
                 const char *unit, const struct options *options);
 
+/** Sorts `count` > 0 values and returns the one at `fraction`, 0 to 1, interpolated between ranks. */
+double stats_quantile(double *values, int count, double fraction);
+
+/**
+ * Half the width of the 95% confidence interval of the median, relative to it, from the order
+ * statistics of the sorted values (ranks n/2 +- 0.98 sqrt(n)); 1 for fewer than 6 values.
+ */
+double stats_median_error(const double *sorted, int count);
+
 #endif

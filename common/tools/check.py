@@ -1,21 +1,24 @@
 """Checks a student's kernel file against a step's contract: build/check, which CMake makes.
 
 The file is compiled for the CPU device in both flavours by the build's own commands, linked with the step's driver, and
-run over sizes and schedules, all in a temporary folder. The first failure in the order of jobs() is told; a right
-kernel is compared with the step and its base by counters.
+run over sizes and schedules, all in a temporary folder. Each program writes its records there, see docs/records.md; its
+stdout is the kernel's own. The first failure in the order of jobs() is told; a right kernel is compared with the step and
+its base by counters.
 """
 import argparse
 import collections
 import concurrent.futures
+import contextlib
 import csv
+import itertools
 import json
 import math
 import os
+import pathlib
 import re
 import resource
 import shlex
 import signal
-import stat
 import subprocess
 import sys
 import tempfile
@@ -28,18 +31,7 @@ KERNEL = "student/kernel.cu"  # the copy that is compiled, within the temporary 
 MEMORY_MAX = 8 << 30  # bytes of a compiler or a program for the CPU device, which need 0.3 GB
 SHOWN_MAX, PRINTED_MAX = 40, 10  # lines of a compiler's output, of what a kernel prints
 TIMEOUT = 5.0  # seconds
-
-# What the checked flavour runs; what the plain one runs besides the sets of common/run/shapes.txt; where the checked one
-# counts: whole tiles, then the path for rows that start anywhere. The step's own tests take these and larger sizes.
-GEMM_ODD = "--shape 2x4x3,33x32x32,35x79x19,1x105x107,160x96x32,130x66x81"
-VECTOR_ODD = "--shape 1,5,31,1023,1025,33333"
-CHECKED = {"gemm": ["--shape 35x79x19,66x40x49", "--shape 72x48x80", "--shape 33x40x65 --pad 1"],
-           "vector": ["--shape 0,1,1023,1025,2^15+7", "--shape 5,1025 --offset 1"]}
-PLAIN = {"gemm": ["--shape 96x160x32"] + [f"{GEMM_ODD} --pad {pad}" for pad in (1, 2, 4)],
-         "vector": ["--shape 100003"] + [f"{VECTOR_ODD} --offset {offset}" for offset in (1, 3)]}
-COUNTED = {"gemm": ["--shape 160x96x80", "--shape 33x40x129 --pad 1"],
-           "vector": ["--shape 100003", "--shape 5003 --offset 1"]}
-TIMED = {"gemm": "book", "vector": "n-2^28"}
+DEFAULTS = {("--seed", "1"), ("--repeats", "1")}  # of the programs: not worth repeating
 
 HELP = """exit status: 0 right, 1 wrong, 2 it could not be checked: a bad option, no such file, no GPU
 
@@ -67,54 +59,44 @@ class Runner:
         self.folder = folder
         self.environment = dict(os.environ, TMPDIR=folder, LC_ALL="C.UTF-8", CPU_DEVICE_TIMEOUT=f"{timeout:g}",
                                 OVERLAP_REQUIRE_GPU="0")
-        self.lock, self.running, self.stopped, self.count = threading.Lock(), set(), False, 0
+        self.lock, self.running, self.stopped = threading.Lock(), set(), False
 
     def run(self, command, seconds, cpu_seconds=0, memory=0, cwd=None):
         """A process that is ended after `seconds`; first by SIGXCPU, so that it can say where it was."""
-        with self.lock:
-            self.count += 1
-            names = [os.path.join(self.folder, f"{self.count}.{end}") for end in ("out", "err")]
-        with open(names[0], "wb") as out, open(names[1], "wb") as err, self.lock:
-            if self.stopped:
-                raise Stopped()
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=self.environment,
-                                       cwd=cwd or self.folder, start_new_session=True)
-            self.running.add(process)
-        late = False
-        for limit, most in ((resource.RLIMIT_CPU, cpu_seconds), (resource.RLIMIT_AS, memory)):
+        with tempfile.TemporaryFile(dir=self.folder) as out, tempfile.TemporaryFile(dir=self.folder) as err:
+            with self.lock:
+                if self.stopped:
+                    raise Stopped()
+                process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=cwd or self.folder,
+                                           env=self.environment, start_new_session=True)
+                self.running.add(process)
+            late = False
             try:
-                if most:
-                    resource.prlimit(process.pid, limit, (most, most + 5))
+                for limit, most in ((resource.RLIMIT_CPU, cpu_seconds), (resource.RLIMIT_AS, memory)):
+                    if most:
+                        resource.prlimit(process.pid, limit, (most, most + 5))
             except (OSError, ValueError):
                 pass  # it has ended, or has a lower limit already
-        try:
-            process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            late = True
-            process.send_signal(signal.SIGXCPU)
             try:
-                process.wait(5)
+                process.wait(seconds)
             except subprocess.TimeoutExpired:
-                pass
-        with self.lock:
-            self.running.discard(process)
-        self.end(process)
-        process.wait()
-        if self.stopped:
-            raise Stopped()
-        texts = []
-        for name in names:
-            with open(name, encoding="utf-8", errors="replace") as file:
-                texts.append(file.read())
-            os.unlink(name)
+                late = True
+                process.send_signal(signal.SIGXCPU)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(5)
+            with self.lock:
+                self.running.discard(process)
+            self.end(process)
+            process.wait()
+            if self.stopped:
+                raise Stopped()
+            texts = [file.seek(0) or file.read().decode("utf-8", "replace") for file in (out, err)]
         return Result(process.returncode, *texts, late)
 
     @staticmethod
     def end(process):
-        try:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            pass
 
     def stop(self):
         with self.lock:
@@ -125,20 +107,15 @@ class Runner:
 
 # ---- the build ----
 
-LISTS = ("flavours", "flags", "symbols", "cpu", "cpu-checked", "gpu")  # texts of the settings that are lists
-
-
 class Build:
-    """What CMake wrote down, and the commands by which it compiles."""
+    """What CMake wrote down, course.json, and the commands by which it compiles."""
 
     def __init__(self, path):
-        def lists(pairs):
-            return {k: v.split(";") * bool(v) if k in LISTS else v for k, v in pairs}
-
         with open(path, encoding="utf-8") as file:
-            vars(self).update(json.load(file, object_pairs_hook=lists))
+            vars(self).update(json.load(file))
         self.checked = "cpu-checked" in self.flavours
-        self.commands = None
+        with open(os.path.join(self.build, "compile_commands.json"), encoding="utf-8") as file:
+            self.commands = json.load(file)
 
     def step(self, word):
         """A step by its name or its number."""
@@ -149,18 +126,10 @@ class Build:
 
     def command(self, target, ending):
         """The words that compile the file that ends with `ending` for `target`, but for the names of files."""
-        path = os.path.join(self.folder, "compile_commands.json")
-        if self.commands is None:
-            try:
-                with open(path, encoding="utf-8") as file:
-                    self.commands = json.load(file)
-            except OSError as error:
-                raise Cannot(f"{path}: {error.strerror}; configure with a Ninja or a Makefile generator")
-        for entry in self.commands:
-            if entry["file"].endswith(ending) and f"/{target}.dir/" in entry["command"]:
-                break
-        else:
-            raise Cannot(f"{path}: no command for {target}; configure again")
+        entry = next((entry for entry in self.commands
+                      if entry["file"].endswith(ending) and f"/{target}.dir/" in entry["command"]), None)
+        if entry is None:
+            raise Cannot(f"{self.build}/compile_commands.json: no command for {target}; configure again")
         every, kept = iter(shlex.split(entry["command"])), []
         for word in every:
             if word in ("-o", "-c", "-MF", "-MT", "-MQ"):
@@ -169,15 +138,26 @@ class Build:
                 kept.append(word)
         return kept, entry["directory"]
 
-    def shapes(self, kind):
-        """The lines of common/run/shapes.txt for products or for vectors: (name, size, sets), in order."""
-        shapes = []
-        with open(os.path.join(self.source, "common", "run", "shapes.txt"), encoding="utf-8") as file:
-            for line in file:
-                columns = line.split()
-                if len(columns) >= 5 and columns[2].isdigit() and (columns[1] == "-") == (kind == "vector"):
-                    shapes.append((columns[0], [int(c) for c in columns[1:4] if c != "-"], columns[4].split(",")))
-        return shapes
+    def sizes(self, track):
+        """The course's sizes for a track: (name, numbers, sets), in order."""
+        names = "mnk" if self.tracks[track]["kind"] == ["gemm"] else "n"
+        return [(shape["name"], [shape[x] for x in names], shape["sets"]) for shape in self.shapes
+                if (shape["m"] is None) == (names == "n")]
+
+
+def records(path):
+    """What a program wrote for --json; nothing if it was killed before it could."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return json.load(file)
+    except (OSError, ValueError):
+        return {}
+
+
+def parsed(text):
+    """Options, each with a value: by name."""
+    words = text.split()
+    return dict(zip(words[::2], words[1::2]))
 
 
 def shortened(text, most=SHOWN_MAX):
@@ -193,10 +173,11 @@ class Check:
     def __init__(self, build, runner, pool, options, step, path):
         self.build, self.runner, self.pool, self.options = build, runner, pool, options
         self.name, self.step, self.path, self.source = step, build.steps[step], path, b""
-        self.kind = "gemm" if self.step["track"] == "gemm" else "vector"
+        self.track = build.tracks[self.step["track"]]
         self.base_name = {"baseline": "the baseline", "-": ""}.get(self.step["base"], self.step["base"])
-        self.counted = COUNTED[self.kind][0].split()[1]
-        self.known = build.shapes(self.kind)
+        self.counted = self.track["counted"][0].split()[1]
+        self.known = build.sizes(self.step["track"])
+        self.numbers = itertools.count()
 
     def clean(self, text):
         """Names the student's file, and what it defines, as the student does."""
@@ -210,27 +191,18 @@ class Check:
     def read(self):
         """Copies the file, and makes of it what the build makes for the CPU device."""
         try:
-            mode = os.stat(self.path).st_mode
-            if stat.S_ISDIR(mode):
-                raise Cannot(f"{self.path}: a folder; wanted: a kernel file, or --csv FILE to grade all files in it")
-            if not stat.S_ISREG(mode):
-                raise Cannot(f"{self.path}: not a file; wanted: a kernel file")
-            with open(self.path, "rb") as file:
-                self.source = file.read()
+            if os.stat(self.path) and not os.path.isfile(self.path):
+                raise Cannot(f"{self.path}: not a file; wanted: a kernel file, or --csv FILE to grade all files in a folder")
+            self.source = pathlib.Path(self.path).read_bytes()
         except OSError as error:
             raise Cannot(f"{self.path}: {error.strerror}")
-        os.makedirs(os.path.dirname(self.file(KERNEL)), exist_ok=True)
-        with open(self.file(KERNEL), "wb") as file:
-            file.write(self.source)
+        os.mkdir(os.path.dirname(self.file(KERNEL)))
+        pathlib.Path(self.file(KERNEL)).write_bytes(self.source)
         script = os.path.join(self.build.source, "common", "cpu", "rewrite.cmake")
         done = self.runner.run([self.build.cmake, "-D", "KERNEL=" + self.file(KERNEL),
                                 "-D", "COPY=" + self.file(KERNEL + ".cpp"), "-P", script], 60)
         if done.status != 0:
             raise Cannot(f"{script}: {done.err.strip()}")
-
-    def text_of(self, line):
-        lines = self.source.decode("utf-8", "replace").splitlines()
-        return lines[line - 1].strip() if 0 < line <= len(lines) else ""
 
     def make(self, flavour, objects, renames=()):
         """Makes the program of a flavour. Returns a Verdict if there is none, and what the compiler said."""
@@ -249,168 +221,140 @@ class Check:
             return verdict, said
         for path in objects:
             if not os.path.exists(path):
-                raise Cannot(f"{path}: not built; build first: cmake --build {shlex.quote(self.build.folder)}")
+                raise Cannot(f"{path}: not built; build first: cmake --build {shlex.quote(self.build.build)}")
         done = self.runner.run([self.build.cxx, *shlex.split(self.build.link_flags), self.file(f"{flavour}.o"), *objects,
                                 *self.build.libraries[flavour], "-o", self.file(flavour)], 300)
         told = self.clean(done.err)
-        missing = [f"{s}()" for s in self.step["symbols"] if re.search(rf"undefined reference to .{s}\b", told)]
+        missing = " and ".join(f"{s}()" for s in self.step["symbols"] if re.search(rf"undefined reference to .{s}\b", told))
         if missing:
-            header = f"common/track/{self.step['track']}/{self.step['track']}.h"
             how = "does not define" if self.source.strip() else "is empty: it must define"
-            text = f"{self.path} {how} {' and '.join(missing)} with the parameters that {header} declares."
-            return broken("no entry symbol", [text], header), said
+            text = f"{self.path} {how} {missing} with the parameters that {self.track['header']} declares."
+            return broken("no entry symbol", [text], self.track["header"]), said
         return broken("linker errors", shortened(told), RULES) if done.status != 0 else None, said
 
     # ---- run ----
 
     def options_of(self, *keys):
-        given = [(key, getattr(self.options, key)) for key in keys]
-        return [word for key, value in given if value is not None for word in (f"--{key}", value)]
+        given = {f"--{key}": getattr(self.options, key) for key in keys}
+        return {key: value for key, value in given.items() if value is not None}
 
-    def sizes(self):
+    def asked(self):
         """Options that ask for other sizes than the step's."""
         asked = self.options_of("shape", "m", "n", "k", "pad", "offset")
         if asked and not self.options_of("shape", "m", "n", "k"):
-            asked += (GEMM_ODD if self.kind == "gemm" else VECTOR_ODD).split()
+            asked["--shape"] = self.track["check_odd"][0]
         return asked
+
+    def shifted(self):
+        """Options for rows, or first elements, that start anywhere."""
+        return [{"--shape": self.track["check_odd"][0], **parsed(shift)} for shift in self.track["test_shifts"]]
 
     def jobs(self):
         """(flavour, options) in the order in which a failure is told."""
         others = self.options_of("seed", "repeats", "schedule")
-        if self.sizes():
-            return [(flavour, self.sizes() + others) for flavour in reversed(self.build.flavours)]
-        jobs = [("cpu-checked", options) for options in CHECKED[self.kind] if self.build.checked]
-        for word, most in (("test", 3e6), ("slabs", 9e5)):  # larger ones take too long
-            names = [n for n, size, sets in self.known if word in sets and max(size) <= 2000 and math.prod(size) < most]
-            if names:
-                jobs.append(("cpu", "--shape " + ",".join(names if word == "test" else names[1::2])))
-        jobs += [("cpu", options) for options in PLAIN[self.kind]]
-        return [(flavour, options.split() + others) for flavour, options in jobs]
+        if self.asked():
+            return [(flavour, self.asked() | others) for flavour in reversed(self.build.flavours)]
+        races = [parsed(options) for options in self.track["check_races"] if self.build.checked]
+        values = []
+        for i, word in enumerate(self.track["test_sets"]):  # larger ones take too long; of later sets, every other
+            names = [n for n, size, sets in self.known
+                     if word in sets and max(size) <= 2000 and math.prod(size) < (9e5 if i else 3e6)]
+            values.append({"--shape": ",".join(names[1::2] if i else names)})
+        values += [parsed(options) for options in self.track["check_values"]] + self.shifted()
+        return [("cpu-checked", options | others) for options in races] + [("cpu", options | others) for options in values]
 
-    def start(self, flavour, options):
+    def run(self, program, options, seconds, cpu_seconds=0, memory=0):
+        """Runs a program of the course: its Result, and its records."""
+        path = self.file(f"{next(self.numbers)}.json")
+        done = self.runner.run([program, "--quiet", "--json", path, *options], seconds, cpu_seconds, memory)
+        return done, records(path)
+
+    def verify(self, flavour, options):
         limit = self.options.timeout
-        command = [self.file(flavour), "--verify-only", "--csv", "-", *options]
-        return self.runner.run(command, 6 * limit, int(2 * limit) + 1, MEMORY_MAX)
+        return self.run(self.file(flavour), ["--verify-only", *words.flat(options)], 6 * limit, int(2 * limit) + 1, MEMORY_MAX)
 
     def expand(self, options):
         """The sizes that options ask for, in order, with each set's sizes in its place."""
-        value, sizes = dict(zip(options, options[1:])), []
-        for word in value["--shape"].split(",") if "--shape" in value else []:
+        sizes = []
+        for word in options["--shape"].split(",") if "--shape" in options else []:
             sizes += ["x".join(map(str, size)) for name, size, sets in self.known if word in (name, *sets)] or [word]
-        one = [value[option] for option in ("--m", "--n", "--k") if option in value]
+        one = [options[option] for option in ("--m", "--n", "--k") if option in options]
         return sizes + ["x".join(one)] * bool(one)
 
-    @staticmethod
-    def rows(done):
-        """The result rows in a program's output, and what else stands there: what the kernel printed."""
-        rows, rest, names = [], [], None
-        for line in done.out.splitlines():
-            cells = next(csv.reader([line]), [])
-            if cells[:1] == ["step"]:
-                names = cells
-            elif names and len(cells) == len(names):
-                rows.append(dict(zip(names, cells)))
-            elif not line.startswith("# "):
-                rest.append(line)
-        return rows, rest
-
-    def explain(self, flavour, options, done):
+    def explain(self, flavour, options, done, found):
         """A Verdict if a run was not right at every size."""
-        rows, printed = self.rows(done)
-        rows = [row for row in rows if row["step"] == ("yours" if flavour == "gpu" else self.name)]  # not its base's
+        name = "yours" if flavour == "gpu" else self.name
+        rows = [row for row in found.get("rows", []) if row["step"] == name]  # not its base's
         sizes = self.expand(options)
         if done.status == 0 and [row["status"] for row in rows] == ["verified"] * len(sizes):
             return None
         lines = self.clean(done.err).splitlines()
-        if done.status == 2 and lines and not rows and (self.sizes() or flavour == "gpu" or self.options.schedule):
+        if done.status == 2 and lines and not rows and (self.asked() or flavour == "gpu" or self.options.schedule):
             raise Cannot(" ".join(lines))
-        faults, schedules, wrong, again = [], [], None, []
-        for line in lines:  # up to the first failure: other sizes may fail in more ways
-            fault = re.match(r"(.*) \[schedule ([^\]]*)\]$", line)
-            told = re.match(r"\S+ (\d+x\d+x\d+|n = \d+), (.*), schedule (\S+): (.*)", line)
-            if line.startswith("  repeat: "):
-                again = line.split()[2:]
-                break
-            if told:
-                wrong = told
-            elif fault:
-                faults.append(fault[1])
-                schedules.append(fault[2])
-        if faults:
-            verdict = words.tell_faults(faults, self.path, self.text_of)
-        elif wrong:
-            verdict = words.tell_wrong(wrong[2], wrong[4], self.kind, self.step["symbols"][0])
+        # Those of the first run that failed: other sizes may fail in more ways.
+        faults = [{key: self.clean(text) for key, text in fault.items()} for fault in found.get("faults", [])]
+        faults = [f for f in faults if all(f[key] == faults[0][key] for key in ("shape", "inputs", "schedule"))]
+        device = [f for f in faults if not f["id"].startswith(("judge.", "device."))]
+        if device:
+            verdict = words.tell_faults(device, self.path, self.source, self.options.timeout)
+        elif faults:
+            verdict = words.tell_wrong(faults[0], self.track["kind"][0], self.step["symbols"][0])
         else:
             verdict = words.tell_end(done.status, done.late, lines)
         # Where: as the program said, or else the first size of which it said nothing.
-        if wrong:
-            size, verdict.schedule, inputs = wrong[1], wrong[3], f", {wrong[2]}"
-        else:
-            size, inputs = (sizes + [""])[min(len(rows), len(sizes))], ""
-            verdict.schedule = schedules[0] if schedules else ""
-            again = list(options)
-            if size and "--shape" in again:
-                again[again.index("--shape") + 1] = size
-            if verdict.schedule and "--schedule" not in again:
-                again += ["--schedule", verdict.schedule]
-        verdict.size = words.size_in_words(size)
-        if size:
-            schedule = f", schedule {verdict.schedule}" * bool(verdict.schedule)
-            verdict.text.append(f"This was at {words.place(verdict.size, options)}{inputs}{schedule}.")
-        verdict.again = re.sub(r" --(seed|repeats) 1\b", "", " ".join(again))
-        verdict.said = shortened("\n".join(printed), PRINTED_MAX)
+        again, inputs = dict(options), ""
+        if faults:
+            again = parsed(faults[0]["repeat"].partition(" ")[2])
+            verdict.schedule = faults[0]["schedule"]
+            inputs = f", {faults[0]['inputs']} inputs, schedule {verdict.schedule}"
+        elif "--shape" in again and len(rows) < len(sizes) and found:
+            again["--shape"] = sizes[len(rows)]
+        if faults or found:
+            verdict.size = words.size_of(again)
+            verdict.text.append(f"This was at {words.place(again)}{inputs}.")
+        verdict.again = {key: value for key, value in again.items() if (key, value) not in DEFAULTS}
+        verdict.said = shortened(self.clean(done.out), PRINTED_MAX)
         return verdict
 
     # ---- compare ----
 
     def count(self, program, options):
         """The sums that a checked program counts, of its step and, with --base, of its base."""
-        done = self.runner.run([program, "--counters", *options], 6 * self.options.timeout)
-        columns, widths, within = [{}, {}], [], False
-        for line in done.out.splitlines():
-            access = re.match(r"\S.*:\d+ +(load|copy)(?:, write)? +(\d+) +(\d+) ", line)
-            total = re.match(r"(\s*\S.*?)\s+(\d+)(?:\s+(\d+)\s+\S+)?$", line)
-            if line.startswith("counters: "):
-                widths.append({})
-            elif line.startswith("sum "):
-                within = True
-            elif access:  # instructions, and the sum of the bytes of each
-                width = widths[-1].setdefault(access[1], [0, 0])
-                width[0] += int(access[3])
-                width[1] += int(access[2]) * int(access[3])
-            elif within and total and total[1] != "  at least":
-                for column, figure in zip(columns, total.groups()[1:]):
-                    if figure is not None:
-                        column[total[1]] = int(figure)
-        for column, width in zip(columns, widths):
-            column.update({f"bytes of a {what}": size / instructions for what, (instructions, size) in width.items()})
-        return columns
+        counters = self.run(program, ["--counters", *options], 6 * self.options.timeout)[1].get("counters", [])
+        for counted in counters:
+            sums = counted["sums"]
+            sums["sectors_read"] = sums["load_sectors"] + sums["copy_sectors"]
+            sums["plain_cycles"] = sums["shared_cycles"] - sums["conflicts"]
+            for operation, memory in (("load", "global"), ("copy", "shared")):
+                of = [line for line in counted["lines"] if (line["operation"], line["memory"]) == (operation, memory)]
+                instructions = sum(line["instructions"] for line in of)
+                moved = sum(line["bytes"] * line["instructions"] for line in of)
+                sums[operation + "_width"] = moved / instructions if instructions else 0
+        return [counted["sums"] for counted in counters]
 
     def compare(self, verdict):
         """Counters beside those of the step and its base, and remarks on what differs."""
-        step = os.path.join(self.build.folder, "cpu-checked", self.name)
-        based = ["--base"] if self.base_name else []
-        asked = [(options.split(), self.pool.submit(self.count, self.file("cpu-checked"), options.split()),
-                  self.pool.submit(self.count, step, options.split() + based)) for options in COUNTED[self.kind]]
+        step = os.path.join(self.build.build, "cpu-checked", self.name)
+        based = ["--base"] * bool(self.base_name)
+        asked = [(parsed(options), self.pool.submit(self.count, self.file("cpu-checked"), options.split()),
+                  self.pool.submit(self.count, step, options.split() + based)) for options in self.track["counted"]]
         found = {}
         for options, mine, theirs in asked:
-            (yours, _), (steps, bases) = mine.result(), theirs.result()
-            if not yours or not steps:
+            mine, theirs = mine.result(), theirs.result()
+            if not mine or len(theirs) != 1 + len(based):
                 return  # the kernel or the step's program was changed meanwhile
-            differs = words.remarks(self.name, yours, steps, bases)
+            unchanged = mine[:1] == theirs[1:]
+            differs = words.remarks(self.name, mine[0], theirs[0], unchanged)
             if not verdict.counters:
-                verdict.counters = {name: (count, steps[name], bases.get(name)) for name, count in yours.items()
-                                    if "bytes of" not in name}
+                verdict.counters = {key: [column[key] for column in mine[:1] + theirs] for key in words.SUMS}
                 found = differs
-                if yours == bases:
+                if unchanged:
                     verdict.remarks = [f"Your kernel counts the same as {self.base_name} in everything: as if nothing had "
                                        "changed."]
             else:
-                where = words.place(words.size_in_words(options[1]), options)
-                found.update({name: f"At {where}: {text}" for name, text in differs.items() if name not in found})
+                found = {key: f"At {words.place(options)}: {text}" for key, text in differs.items()} | found
         verdict.remarks += found.values()
-        if not verdict.remarks:
-            verdict.remarks = [f"Your kernel counts the same as {self.name} in everything."]
+        verdict.remarks = verdict.remarks or [f"Your kernel counts the same as {self.name} in everything."]
 
     # ---- the GPU ----
 
@@ -419,7 +363,8 @@ class Check:
         if self.step["missing"]:
             raise Cannot(f"--gpu: there is no GPU program of {self.name}: {self.step['missing']}")
         # The driver once more, with the step in the base's place.
-        defines, renames = ["-USTEP_NAME", '-DSTEP_NAME="yours"', "-UBASE_NAME", f'-DBASE_NAME="{self.name}"'], []
+        texts, renames = {"STEP_NAME": "yours", "BASE_NAME": self.name, "BASE_TYPES": ":".join(self.step["types"])}, []
+        defines = [word for name, text in texts.items() for word in (f"-U{name}", f'-D{name}="{text}"')]
         for symbol in self.step["symbols"]:
             macro = symbol.replace(self.step["track"], "FUNCTION").upper()
             for whose, name in (("STEP", "yours"), ("BASE", self.name)):
@@ -432,23 +377,24 @@ class Check:
             raise Cannot(f"--gpu: {main} does not compile: {done.err}")
         wrong, _ = self.make("gpu", [self.file("main.o"), *self.step["objects"]["gpu"]], renames)
         others = self.options_of("seed", "repeats")
-        runs = [self.sizes()] if self.sizes() else [["--shape", "test"], PLAIN[self.kind][1].split()]
-        timed = ["--shape", self.options.gpu_shape or TIMED[self.kind]]
-        for options in [["--verify-only", *options] for options in runs] + [timed]:
+        runs = [self.asked()] if self.asked() else [{"--shape": self.track["test_sets"][0]}, self.shifted()[0]]
+        found = {}
+        for options in runs + [{"--shape": self.options.gpu_shape or self.track["timed"][0]}]:
             if wrong is None:
-                done = self.runner.run([self.file("gpu"), "--csv", "-", *options, *others], 24 * self.options.timeout)
+                verify = ["--verify-only"] * (options in runs)
+                done, found = self.run(self.file("gpu"), [*verify, *words.flat(options | others)], 24 * self.options.timeout)
                 if done.status == 77:
                     raise Cannot("--gpu: it compiles, but cannot be run here: " + done.err.strip().splitlines()[-1])
-                wrong = self.explain("gpu", options + others, done)
+                wrong = self.explain("gpu", options | others, done, found)
         if wrong:
             wrong.kind += " on the GPU" if wrong.compiled else " for the GPU"
-            wrong.again = f"--gpu {wrong.again}" * bool(wrong.again)
+            wrong.again = wrong.again and {"--gpu": "", **wrong.again}
             return wrong
-        for row in self.rows(done)[0]:
-            if row["step"] == "yours" and row["rate"]:
-                rate, over = float(row["rate"]), float(row["speedup"])
+        for row in found.get("rows", []):
+            if row["step"] == "yours" and row["rate"] is not None:
+                rate, over = row["rate"], row["speedup"]
                 verdict.device = row["device"]
-                verdict.timed.append((row["shape"], row["unit"], rate, rate / over, over, float(row["library"])))
+                verdict.timed.append((row["shape"], row["unit"], rate, rate / over, over, row["library"]))
         return None
 
     # ---- all of it ----
@@ -462,13 +408,13 @@ class Check:
                 return wrong
         verdict = Verdict("right", status=RIGHT, said=made[0].result()[1])
         jobs = self.jobs()
-        running = [self.pool.submit(self.start, *job) for job in jobs]
+        running = [self.pool.submit(self.verify, *job) for job in jobs]
         for (flavour, options), run in zip(jobs, running):
-            wrong = self.explain(flavour, options, run.result())
+            wrong = self.explain(flavour, options, *run.result())
             if wrong:
                 return wrong
             verdict.sizes[flavour] = verdict.sizes.get(flavour, 0) + len(self.expand(options))
-        if self.build.checked and not self.sizes():
+        if self.build.checked and not self.asked():
             self.compare(verdict)
         try:
             return self.options.gpu and self.on_gpu(verdict) or verdict
@@ -493,14 +439,6 @@ def check_file(build, temporary, pool, options, step, path):
 # ---- the command line ----
 
 def parse(arguments):
-    def seconds(word):
-        try:
-            if 1 <= float(word) <= 3600:
-                return float(word)
-        except ValueError:
-            pass
-        raise argparse.ArgumentTypeError(f"{word}: not allowed; allowed: seconds from 1 to 3600")
-
     parser = argparse.ArgumentParser(
         prog="build/check", allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, epilog=HELP,
         description="Checks a kernel file that keeps a step's contract: compiles it for the CPU device, runs it over the\n"
@@ -511,7 +449,7 @@ def parse(arguments):
     parser.add_argument("--gpu", action="store_true",
                         help="also verify and time it on the GPU, beside the step and the library")
     parser.add_argument("--gpu-shape", metavar="WHAT", help="the sizes to time (default: book, or n-2^28)")
-    parser.add_argument("--timeout", metavar="S", type=seconds, default=TIMEOUT,
+    parser.add_argument("--timeout", metavar="S", type=float, default=TIMEOUT,
                         help="seconds for a kernel; a program has twice as many of work, and six times in all (default: 5)")
     own = parser.add_argument_group("options of the step's program, to repeat one run")
     for option in ("shape", "m", "n", "k", "pad", "offset", "seed", "repeats", "schedule"):
@@ -521,6 +459,8 @@ def parse(arguments):
     options = parser.parse_intermixed_args(arguments)
     if options.csv is None and len(options.files) > 1:
         parser.error(f"FILE {options.files[1]}: not allowed; allowed: one file, or several with --csv FILE")
+    if not 1 <= options.timeout <= 3600:
+        parser.error(f"--timeout {options.timeout:g}: not allowed; allowed: seconds from 1 to 3600")
     options.timeout_words = [] if options.timeout == TIMEOUT else ["--timeout", f"{options.timeout:g}"]
     return options
 
@@ -558,16 +498,12 @@ def grade(build, temporary, pool, options, step):
     return WRONG if counts[WRONG] else CANNOT if counts[CANNOT] else RIGHT
 
 
-def interrupt(number, _):
-    raise SystemExit(128 + number)
-
-
 def main():
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")
     options = parse(sys.argv[1:])
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, interrupt)
+        signal.signal(number, lambda number, _: sys.exit(128 + number))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (OUTPUT_MAX, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
     try:

@@ -1,7 +1,5 @@
 /* The doctor: what there is, what is missing, and the one command that mends it. */
-#include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,20 +12,10 @@
 #include "device/cuda_compat.h"
 #include "run/options.h"
 #include "run/steps.h"
+#include "tools/child.h"
+#include "tools/driver.h"
 
-enum { PATH_SIZE = 1024, GPUS_MAX = 64 };
-
-/* What the driver says; asked without CUDA's runtime, so that a build without it can ask too. */
-struct driver {
-    int version; /* of CUDA that it serves; 0: there is no driver */
-    int error;   /* why it does not start; 0: it does */
-    int gpus;
-    struct gpu {
-        char name[96];
-        int major, minor;
-        size_t bytes;
-    } gpu[GPUS_MAX];
-};
+enum { PATH_SIZE = 1024 };
 
 /* Programs that something here calls, and their packages: Debian's, or NVIDIA's, to whose names the version belongs. */
 static const struct tool {
@@ -65,38 +53,6 @@ static void wrong(const char *what, const char *why) {
     ++faults;
 }
 
-/* Asks the driver's library; its functions and figures are those of cuda.h. */
-static void ask_driver(struct driver *d) {
-    enum { MAJOR = 75, MINOR = 76, NO_DEVICE = 100 };
-    int (*init)(unsigned), (*version)(int *), (*count)(int *), (*name)(char *, int, int);
-    int (*attribute)(int *, int, int), (*memory)(size_t *, int);
-    memset(d, 0, sizeof *d);
-    void *library = dlopen("libcuda.so.1", RTLD_NOW);
-    if (library == NULL)
-        return;
-    *(void **)&init = dlsym(library, "cuInit");
-    *(void **)&version = dlsym(library, "cuDriverGetVersion");
-    *(void **)&count = dlsym(library, "cuDeviceGetCount");
-    *(void **)&name = dlsym(library, "cuDeviceGetName");
-    *(void **)&attribute = dlsym(library, "cuDeviceGetAttribute");
-    *(void **)&memory = dlsym(library, "cuDeviceTotalMem_v2");
-    if (!init || !version || !count || !name || !attribute || !memory || version(&d->version) != 0)
-        return;
-    d->error = init(0);
-    if (d->error == NO_DEVICE)
-        d->error = 0;
-    else if (d->error == 0 && count(&d->gpus) != 0)
-        d->gpus = 0;
-    if (d->gpus > GPUS_MAX)
-        d->gpus = GPUS_MAX;
-    for (int i = 0; i < d->gpus; ++i) {
-        struct gpu *g = &d->gpu[i];
-        if (name(g->name, sizeof g->name, i) != 0 || attribute(&g->major, MAJOR, i) != 0 ||
-            attribute(&g->minor, MINOR, i) != 0 || memory(&g->bytes, i) != 0)
-            snprintf(g->name, sizeof g->name, "(does not answer)");
-    }
-}
-
 /* Whether an executable of this name is in one of the colon-separated folders. */
 static bool found_in(const char *folders, const char *name) {
     char path[PATH_SIZE];
@@ -125,37 +81,26 @@ static void show_tools(const struct tool *list, size_t count, int cuda) {
 
 /* Lets the first step's program verify a small shape. */
 static void try_program(const char *folder, const char *device, bool broken) {
-    char program[PATH_SIZE], what[32], said[512] = "", line[512];
-    int ends[2], status = 0;
+    char program[PATH_SIZE], what[32], said[512] = "";
+    char *arguments[] = {program, "--verify-only", "--shape", "35x79x19", NULL};
+    struct child child;
     snprintf(what, sizeof what, "%s programs", strcmp(device, "cpu") == 0 ? "CPU" : "GPU");
     snprintf(program, sizeof program, "%s/%s/%s", folder, device, steps[0].name);
     if (access(program, X_OK) != 0) {
         show(what, "not built: cmake --build %s", folder);
         return;
     }
-    fflush(stdout);
-    pid_t child = pipe(ends) == 0 ? fork() : -1;
-    if (child == 0) {
-        dup2(ends[1], STDERR_FILENO);
-        dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
-        close(ends[0]);
-        close(ends[1]);
-        execl(program, program, "--verify-only", "--shape", "35x79x19", (char *)NULL);
-        _exit(EXIT_FAULT);
-    }
-    if (child < 0) {
+    if (!child_start(&child, arguments)) {
         wrong(what, strerror(errno));
         return;
     }
-    close(ends[1]);
-    FILE *errors = fdopen(ends[0], "r");
-    while (errors != NULL && fgets(line, sizeof line, errors) != NULL)
-        if (said[0] == '\0')
-            snprintf(said, sizeof said, "%.*s", (int)strcspn(line, "\n"), line);
-    if (errors != NULL)
-        fclose(errors);
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+    while (fgets(said, sizeof said, child.out) != NULL) /* the table, which is not wanted */
         continue;
+    const int status = child_wait(&child);
+    if (fgets(said, sizeof said, child.errors) == NULL)
+        said[0] = '\0';
+    said[strcspn(said, "\n")] = '\0';
+    fclose(child.errors);
     if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_OK)
         show(what, "%s verifies", steps[0].name);
     else if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SKIPPED)
@@ -220,7 +165,7 @@ int main(int argc, char **argv) {
     }
     if (!program_folder(folder, sizeof folder))
         return EXIT_FAULT;
-    ask_driver(&driver);
+    driver_ask(&driver);
     bool broken = show_gpu(&driver, BUILT_FROM, folder);
     show("CMake", "%s", BUILT_CMAKE);
     show("C compiler", "%s", BUILT_C);

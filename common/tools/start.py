@@ -14,9 +14,9 @@ import check
 HELP = """exit status: 0 the file is there, 2 it could not be written, or is there already"""
 
 
-def task(fresh, step, command):
+def task(course, step, command):
     """The comment: what to do, the question of the step's page, how far the step is, how to check."""
-    question = re.search(r"^## The question\n\n(.*?)\n\n", fresh.read(step.page), re.S | re.M)
+    question = re.search(r"^## The question\n\n(.*?)\n\n", course.read(step.page), re.S | re.M)
     plain = question[1].replace("\n", " ") if question else ""
     plain = re.sub(r"\[([^]]*)\]\([^)]*\)|[*`]", lambda m: m[1] or "", plain)
     added, removed = step.changed()
@@ -38,20 +38,19 @@ def main():
     options = parser.parse_args()
     build = check.Build(options.settings)
     sys.path.insert(0, os.path.join(build.source, "docs"))
-    import fresh  # the list of steps, and what their pages say
+    import course  # the steps' files, and what their pages say
     try:
-        step = fresh.step(build.step(options.step))
+        name = build.step(options.step)
+        step = course.Step(name, build.steps[name])
         if step.base_kernel is None:
-            raise check.Cannot(f"STEP {step.name}: not allowed; it builds on no other: read {step.kernel}; allowed: any "
-                               "other step")
+            raise check.Cannot(f"STEP {name}: not allowed; it builds on no other: read {step.kernel}; allowed: any other")
         mine = os.path.join(build.source, "mine")
         folder = options.to or (mine if os.path.relpath(mine).startswith("..") else os.path.relpath(mine))
         path = os.path.join(folder, f"{step.name}.cu")
         command = shlex.join([os.path.join(os.path.dirname(options.program), "check"), step.name, path])
-        text = task(fresh, step, command) + "\n" + fresh.read(step.base_kernel)
+        text = task(course, step, command) + "\n" + course.read(step.base_kernel)
         if os.path.lexists(path):
-            raise check.Cannot(f"{path}: is there already, and was left alone; move it away, or name another folder with "
-                               "--to")
+            raise check.Cannot(f"{path}: is there already, and was left alone; name another folder with --to")
         try:
             os.makedirs(folder, exist_ok=True)
             with open(path, "x", encoding="utf-8") as file:

@@ -1,6 +1,6 @@
-"""What build/check has found, in words: the first failure, the comparison with the step, a row of CSV."""
+"""What build/check says: a fault, the comparison of counters, a row of CSV. Faults and counters come as records, see
+docs/records.md: a fault is known by its id, a counter by its key, and nothing is read out of a sentence."""
 import dataclasses
-import re
 import shlex
 import signal
 
@@ -12,73 +12,77 @@ BESIDES, HIDES = DEVICE + "#what-it-checks-besides", DEVICE + "#why-it-finds-wha
 PROGRAMS = DEVICE + "#the-checked-programs"
 BARRIERS = "docs/steps/03_tiled.md#break-it"
 RULES = "common/cpu/README.md"  # what a kernel for the CPU device must keep to
-ORACLE = {"gemm": "docs/verification.md#how-a-product-is-judged",
-          "vector": "docs/verification.md#how-a-sum-and-a-scan-are-judged"}
+JUDGE = {"gemm": "docs/verification.md#how-a-product-is-judged",
+         "vector": "docs/verification.md#how-a-sum-and-a-scan-are-judged"}
 STEP = "{step}"  # the step's own page, where it explains its code
 
-# Faults of the CPU device: what they are called, and the page that explains them. What says most comes first.
-FAULTS = [
-    (r"divergent barrier", "a barrier that not all threads of the block reach", BARRIERS),
-    (r"^deadlock", "threads that wait for each other for ever", BARRIERS),
-    (r"never committed", "a missing commit", STEP),
-    (r"never waited for", "a copy that is never waited for", STEP),
-    (r"still running", "an endless loop", BESIDES),
-    (r"stack overflow", "a stack overflow", BESIDES),
-    (r"through a null pointer", "a null pointer", BESIDES),
-    (r"misaligned|not a multiple", "a misaligned access", STEP),
-    (r"asynchronous copy (of \d+ bytes|to an address)", "a copy that is not allowed", STEP),
-    (r"division by", "a division by zero", BESIDES),
-    (r"abort\(\)", "a failed assertion", BESIDES),
-    (r"of (a device allocation|dynamic shared)|not device memory|beyond the", "a stray access", HIDES),
-    (r"race in .* what an asynchronous copy is still writing", "a missing or misplaced wait", STEP),
-    (r"race in .* only its own thread has waited for", "a missing barrier after a wait", STEP),
-    (r"race in .* may still be read", "a copy that overwrites what is still to be read", STEP),
-    (r"race in .* two blocks", "a race between blocks", PROGRAMS),
-    (r"race in", "a missing barrier", PROGRAMS),
-    (r"", "a fault", BESIDES),
-]
+# Faults by id, or by the first word of an id: what they are called, and the page that explains them. A run may have several:
+# the first of this list is the cause of others.
+ALIGNED, LOOP = ("a misaligned access", STEP), ("an endless loop", BESIDES)
+WAIT, BARRIER = ("a missing or misplaced wait", STEP), ("a missing barrier after a wait", STEP)
+FAULTS = {
+    "barrier.divergent": ("a barrier that not all threads of the block reach", BARRIERS),
+    "deadlock": ("threads that wait for each other for ever", BARRIERS),
+    "copy.never_committed": ("a missing commit", STEP),
+    "copy.never_waited_for": ("a copy that is never waited for", STEP),
+    "crash.timeout": LOOP, "crash.cpu_time": LOOP,
+    "crash.stack_overflow": ("a stack overflow", BESIDES),
+    "bounds.null": ("a null pointer", BESIDES),
+    "crash.misaligned": ALIGNED, "copy.to_misaligned": ALIGNED, "copy.from_misaligned": ALIGNED,
+    "atomic.misaligned": ALIGNED, "wmma.misaligned": ALIGNED, "wmma.leading_dimension": ALIGNED,
+    "copy.bounds": ("a stray access", HIDES),
+    "copy": ("a copy that is not allowed", STEP),
+    "wmma.unrounded_tf32": ("inputs that are not rounded to TF32", STEP),
+    "warp": ("a call that not all lanes of the warp make alike", BESIDES),
+    "crash.division": ("a division by zero", BESIDES), "crash.illegal": ("a division by zero", BESIDES),
+    "crash.abort": ("a failed assertion", BESIDES),
+    "bounds": ("a stray access", HIDES),
+    "race.read_of_copy_in_flight": WAIT, "race.write_over_copy_in_flight": WAIT,
+    "race.read_of_copy_waited_for_elsewhere": BARRIER,
+    "race.copy_over_read": ("a copy that overwrites what is still to be read", STEP),
+    "race.between_blocks": ("a race between blocks", PROGRAMS),
+    "race": ("a missing barrier", PROGRAMS),
+    "": ("a fault", BESIDES),
+}
 
-# Counters of a right kernel that differ from the step's: what is said of more, and of fewer.
-COUNTERS = [
-    ("to shared memory by threads, bytes",
-     "Your kernel moves {mine:,} bytes to shared memory through registers, {step} {theirs:,}: must it move them all, and "
-     "all that way?",
-     "Your kernel moves fewer bytes to shared memory through registers: {mine:,}, {step} {theirs:,}."),
-    ("to shared memory by copies, bytes",
-     "Asynchronous copies bring {mine:,} bytes to shared memory, in {step} {theirs:,}: is something copied twice, or never "
-     "read?",
-     "Asynchronous copies bring {mine:,} bytes to shared memory, in {step} {theirs:,}: what travels by another way?"),
-    ("groups in flight in a multiply",
-     "More groups of copies are in flight while your kernel computes: {mine}, {step} {theirs}.",
-     "Fewer groups of copies are in flight while your kernel computes: {mine}, {step} {theirs}."),
-    ("sectors read",
-     "Your kernel reads {mine:,} sectors of global memory, {step} {theirs:,}: do the lanes of a warp use neighbouring "
-     "addresses, and is each read only once?",
-     "Your kernel reads fewer sectors of global memory: {mine:,}, {step} {theirs:,}."),
-    ("global stores, sectors",
-     "Your kernel writes {mine:,} sectors of global memory, {step} {theirs:,}: do the lanes of a warp use neighbouring "
-     "addresses, and is each written only once?",
-     "Your kernel writes fewer sectors of global memory: {mine:,}, {step} {theirs:,}."),
-    ("bytes of a load", "",
-     "Your kernel loads {mine:.3g} bytes at once on average, {step} {theirs:.3g}: can a thread load more at once?"),
-    ("bytes of a copy", "",
-     "Your kernel copies {mine:.3g} bytes at once on average, {step} {theirs:.3g}: can a thread copy more at once?"),
-    ("  of them bank conflicts",
-     "Bank conflicts: {mine:,} cycles, in {step} {theirs:,}: how far apart in memory are the words that the lanes of a "
-     "warp use at once? Padding moves them to other banks.",
-     "Fewer bank conflicts: {mine:,} cycles, {step} {theirs:,}."),
-    ("cycles without conflicts",
-     "Shared memory is busy for {mine:,} cycles, conflicts aside, in {step} {theirs:,}: can a thread read more at once, or "
-     "use more often what it has read?",
-     "Shared memory is busy for fewer cycles, conflicts aside: {mine:,}, {step} {theirs:,}."),
-    ("block barriers",
-     "Blocks meet at {mine:,} barriers, in {step} at {theirs:,}: can one of them do the work of two?",
-     "Blocks meet at fewer barriers: {mine:,}, {step} {theirs:,}."),
-    ("waits for copies, by warps", "Warps wait for copies {mine:,} times, in {step} {theirs:,}.", ""),
-    ("mma_sync, by warps",
-     "Warps call mma_sync {mine:,} times, in {step} {theirs:,}: is something multiplied in vain?",
-     "Warps call mma_sync {mine:,} times, in {step} {theirs:,}."),
-]
+# The sums that a program counts, by key, as they are called here.
+SUMS = {
+    "load_sectors": "global loads, sectors",
+    "store_sectors": "global stores, sectors",
+    "copy_sectors": "asynchronous copies, sectors",
+    "thread_bytes": "to shared memory by threads, bytes",
+    "copy_bytes": "to shared memory by copies, bytes",
+    "shared_cycles": "shared memory, cycles",
+    "conflicts": "  of them bank conflicts",
+    "barriers": "block barriers",
+    "waits": "waits for copies, by warps",
+    "in_flight": "groups in flight in a multiply",
+    "mma": "mma_sync, by warps",
+    "tensor_flops": "  floating-point operations",
+}
+
+# Where a right kernel counts more than the step, or fewer: of what, and what is asked then; None says nothing of it.
+REMARKS = {
+    "thread_bytes": ("bytes go to shared memory through registers",
+                     "Does the kernel need all of them, and must they pass through registers?", ""),
+    "copy_bytes": ("bytes go to shared memory by asynchronous copies",
+                   "Is something copied twice, or never read?", "How do the others get there?"),
+    "in_flight": ("groups of copies are in flight while your kernel computes", "", ""),
+    "sectors_read": ("sectors of global memory are read",
+                     "Do the lanes of a warp use neighbouring addresses, and is each read only once?", ""),
+    "store_sectors": ("sectors of global memory are written",
+                      "Do the lanes of a warp use neighbouring addresses, and is each written only once?", ""),
+    "load_width": ("bytes are loaded at once on average", None, "Can a thread load more at once?"),
+    "copy_width": ("bytes are copied at once on average", None, "Can a thread copy more at once?"),
+    "conflicts": ("cycles go to bank conflicts",
+                  "How far apart in shared memory are the words that the lanes of a warp use at once? Padding moves them to "
+                  "other banks.", ""),
+    "plain_cycles": ("cycles go to shared memory, bank conflicts aside",
+                     "Can a thread read more bytes at once, or use a value more often before it reads the next?", ""),
+    "barriers": ("block barriers", "Can two of them be made one?", ""),
+    "waits": ("waits for copies, by warps", "", None),
+    "mma": ("calls of mma_sync, by warps", "Are there products that no element of C needs?", ""),
+}
 
 
 @dataclasses.dataclass
@@ -93,10 +97,10 @@ class Verdict:
     lines: list = dataclasses.field(default_factory=list)  # of the student's file
     size: str = ""
     schedule: str = ""
-    again: str = ""  # the options that repeat it
+    again: dict = dataclasses.field(default_factory=dict)  # the options that repeat it
     said: list = dataclasses.field(default_factory=list)  # what the kernel printed; of a right one, the compiler
     sizes: dict = dataclasses.field(default_factory=dict)  # how many were right, by flavour
-    counters: dict = dataclasses.field(default_factory=dict)  # yours, the step's and the base's, by name
+    counters: dict = dataclasses.field(default_factory=dict)  # yours, the step's and the base's, by key
     remarks: list = dataclasses.field(default_factory=list)
     device: str = ""  # the GPU
     timed: list = dataclasses.field(default_factory=list)  # shape, unit, your rate, the step's, ratio, % of library
@@ -110,67 +114,52 @@ def broken(kind, text, page):
 
 # ---- failures ----
 
-def tell_faults(faults, path, text_of):
-    """A Verdict on faults of the device: the one that says most, then one of each other kind. text_of(line): its text."""
-    kinds = {}
-    for text in faults:
-        message = re.sub(r"^.*?:\d+: |^CPU device: |^address \S+: ", "", text)
-        rank = next(i for i, (pattern, _, _) in enumerate(FAULTS) if re.search(pattern, message))
-        kinds.setdefault(rank, []).append(text)
-    (rank, texts), *others = sorted(kinds.items())
-    _, title, page = FAULTS[rank]
-    if title.endswith("wait") and any(FAULTS[other][1] == "a missing barrier after a wait" for other, _ in others):
-        title += " or barrier"
-    verdict = Verdict(title + " in host code" * ("host code: " in texts[0]), page=page, failure=texts[0])
-    shown = [texts[0]] + [more[0] for _, more in others][:2]
-    for text in shown:
-        text, *mend = text.replace(" (CPU_DEVICE_TIMEOUT)", " (--timeout)").split("; usual mend: ")
-        text, *who = text.split("; here ")
-        numbers = [int(n) for n in re.findall(re.escape(path) + r":(\d+)", text)]
+def entry(fault):
+    """A fault's title, page and rank."""
+    name = fault["id"].removeprefix("host.")
+    found = next(key for key in (name, name.split(".")[0], "") if key in FAULTS)
+    return *FAULTS[found], list(FAULTS.values()).index(FAULTS[found])
+
+
+def line_of(place, path):
+    """The number of a line of the student's file, 0 for another place."""
+    name, _, number = place.rpartition(":")
+    return int(number) if name == path else 0
+
+
+def tell_faults(faults, path, source, timeout):
+    """A Verdict on the faults of one run: the one that says most, then one of each other kind. path and source: of the
+    student's file."""
+    kinds, source = {}, [""] + source.decode("utf-8", "replace").splitlines()
+    for fault in faults:
+        kinds.setdefault(entry(fault)[2], fault)
+    shown = [kinds[rank] for rank in sorted(kinds)][:3]
+    title, page, _ = entry(shown[0])
+    titles = [FAULTS[fault["id"]] for fault in faults if fault["id"] in FAULTS]
+    title += " or barrier" * ((title, page) == WAIT and BARRIER in titles)
+    title += " in host code" * shown[0]["id"].startswith("host.")
+    verdict = Verdict(title, page=page, failure=shown[0]["text"])
+    for fault in shown:
+        here, there = (f"thread {fault[t]} of block {fault[b]}" for t, b in
+                       (("thread", "block"), ("other_thread", "other_block")))
+        # What has a line of its own below is not said twice.
+        text = fault["text"].removesuffix(f" [schedule {fault['schedule']}]").removesuffix(f"; usual mend: {fault['mend']}")
+        text = text.removesuffix(f"; here {here}, there {there}").replace(" (CPU_DEVICE_TIMEOUT)", "")
+        numbers = [n for n in (line_of(fault["place"], path), line_of(fault["other"], path)) if n]
         verdict.lines += [n for n in numbers if n not in verdict.lines]
-        verdict.text.append(re.sub("(.)" + re.escape(path) + r":(\d+)", r"\1line \2", text))
-        verdict.text += [f"  {n:>4} | {text_of(n)}" for n in dict.fromkeys(numbers)]
-        if "still running" in text:
-            verdict.text.append("  There it was when its time was up: which loop around this line does not end? (Or the size needs a larger --timeout.)")
-        if who:
-            here, there = who[0].split(", there ")
+        verdict.text.append(text.replace(f" {fault['other']}", f" line {numbers[-1]}") if numbers[1:] else text)
+        verdict.text += [f"  {n:>4} | {''.join(source[n:n + 1]).strip()}" for n in dict.fromkeys(numbers)]
+        if entry(fault)[0] == LOOP[0]:
+            verdict.text.append(f"  It was here when its time was up (--timeout {timeout:g}). Which loop around this line does "
+                                "not end? If each does, this size needs more time.")
+        if fault["other_thread"]:
             verdict.text.append(f"  Here: {here}. There: {there}.")
-            if "(__pipeline_wait_prior)" in mend[0] and here != there:
-                mend[0] += ", and a barrier between that wait and here: another thread copies"
-            verdict.text.append(f"  Usual mend: {mend[0]}.")
+        if fault["mend"]:
+            barrier = entry(fault)[:2] == WAIT and here != there
+            more = ", and a barrier between that wait and here: another thread copies" * barrier
+            verdict.text.append(f"  Usual mend: {fault['mend']}{more}.")
     if len(faults) > len(shown):
         verdict.text.append(f"... and {len(faults) - len(shown)} more like {'it' if len(shown) == 1 else 'these'}.")
-    return verdict
-
-
-def tell_wrong(inputs, note, kind, entry):
-    """A Verdict on a result that the oracle refuses. note: its words; entry: the function that was called."""
-    verdict = Verdict("wrong values", page=ORACLE[kind])
-    found = re.match(r"(?:(\d+) of (\d+) wrong; first at (.*?): )?got (\S+)( \(never written\))?, wanted ([^,]*)"
-                     r"(?:, bound (.*))?", note)
-    if found:
-        bad, of, where, got, never, wanted, bound = found.groups()
-        what = f"{bad} of {of} elements are wrong; the first is at {where}" if bad else "the sum is wrong"
-        verdict.failure = what + (": it was never written" if never else f": got {got}, wanted {wanted}")
-        if bound and bound != "0" and not never:
-            verdict.failure += f", and no more than {bound} off"
-        if "nan" in got and not never:
-            verdict.page = HIDES
-            verdict.text.append("nan marks what was read before it was there: a copy that had not landed, or memory that "
-                                "nothing had been written to.")
-        elif inputs.startswith("near-integer") and abs(float(got) - float(wanted)) <= 0.01 * max(1, abs(float(wanted))):
-            verdict.text.append("It is a little off, and these inputs are integers only once they are rounded to TF32: is "
-                                "every input rounded (wmma::__float_to_tf32)?")
-    elif "other bits" in note:
-        verdict.kind = "a result that depends on the schedule"
-        verdict.failure = "the result has other bits than in the first run: it depends on the order in which threads run " \
-                          "or copies land"
-    elif note.startswith("cudaError"):
-        verdict.kind, verdict.page = "a call that failed", BESIDES
-        verdict.failure = f"the launch, or {entry}() itself, failed: {note}"
-    else:
-        verdict.failure = note
-    verdict.text.insert(0, verdict.failure[0].upper() + verdict.failure[1:] + ".")
     return verdict
 
 
@@ -186,54 +175,69 @@ def tell_end(status, late, lines):
     return Verdict(kind, [text, *lines[-5:]], DEVICE, failure=text)
 
 
-def size_in_words(word):
-    """One size of --shape: "M = 35, N = 79, K = 19", "n = 1025", or the word itself."""
-    if re.fullmatch(r"\d+x\d+x\d+", word):
-        return "M = {}, N = {}, K = {}".format(*word.split("x"))
-    return f"n = {word}" if re.fullmatch(r"[\d^+-]+", word) else word
+def tell_wrong(fault, kind, symbol):
+    """A Verdict on a result that the judge refuses. kind: of the sizes; symbol: the function that was called."""
+    name, text, hint = fault["id"], fault["text"], ""
+    verdict = Verdict("wrong values", page=JUDGE[kind])
+    if name == "judge.nan":
+        verdict.page = HIDES
+        hint = ("The CPU device puts nan wherever nothing was written yet, and wherever an asynchronous copy has not landed: "
+                "your kernel read such a place.")
+    elif name == "judge.slightly_wrong" and fault["inputs"].startswith("near-integer"):
+        hint = ("It is only a little off, and these inputs are integers only once they are rounded to TF32: is every input "
+                "rounded (wmma::__float_to_tf32)?")
+    elif name == "judge.bits_differ":
+        verdict.kind = "a result that depends on the schedule"
+        text += ": the result depends on the order in which threads run, or copies land"
+    elif name in ("judge.device_error", "device.error"):
+        verdict.kind, verdict.page = "a call that failed", BESIDES
+        text = f"the launch, or {symbol}() itself, failed: {text}"
+    verdict.failure = text
+    verdict.text = [f"{text[:1].upper()}{text[1:]}.", *filter(None, [hint])]
+    return verdict
 
 
-def place(size, options):
-    """A size, and what --pad or --offset adds, in words."""
-    for option, text in (("--pad", ", rows padded by {}"), ("--offset", ", first element {} behind a boundary")):
-        if option in options:
-            size += text.format(options[options.index(option) + 1])
-    return size
+def size_of(options):
+    """The size that options ask for: "M = 35, N = 79, K = 19", "n = 1025", or the word that names it."""
+    given = [options[name] for name in ("--m", "--n", "--k") if name in options] or options["--shape"].split("x")
+    if len(given) == 3:
+        return "M = {}, N = {}, K = {}".format(*given)
+    return f"n = {given[0]}" if given[0][:1].isdigit() else given[0]
+
+
+def place(options):
+    """The same, and what --pad or --offset adds."""
+    texts = {"--pad": ", rows padded by {}", "--offset": ", first element {} behind a boundary"}
+    return size_of(options) + "".join(text.format(options[name]) for name, text in texts.items() if name in options)
 
 
 # ---- the comparison ----
 
-def remarks(step, yours, steps, bases):
-    """What differs from the step's counters: sentences by counter. Nothing here knows of any step."""
-    def derived(counters):
-        more = {name: 0 for name, _, _ in COUNTERS}
-        more.update(counters)
-        more["sectors read"] = counters["global loads, sectors"] + counters["asynchronous copies, sectors"]
-        more["cycles without conflicts"] = counters["shared memory, cycles"] - counters["  of them bank conflicts"]
-        return more
-
-    unchanged = yours == bases
-    yours, steps, found = derived(yours), derived(steps), {}
-    registers, copies, flight = (COUNTERS[i][0] for i in range(3))
-    silent = set()
-    if yours[copies] == 0 < steps[copies]:
-        found[copies] = (f"Your kernel moves {yours[registers]:,} bytes to shared memory through registers, and none by "
-                         f"asynchronous copies; {step} moves {steps[registers]:,} through registers, and "
-                         f"{steps[copies]:,} by copies: is the copy asynchronous (__pipeline_memcpy_async)?")
+def remarks(step, yours, steps, unchanged):
+    """What differs from the step's counters: sentences by key. unchanged: the same as the base's. Nothing here knows of any
+    step."""
+    found, silent = {}, set()
+    if yours["copy_bytes"] == 0 < steps["copy_bytes"]:
+        found["copy_bytes"] = (
+            f"Your kernel moves {yours['thread_bytes']:,} bytes to shared memory through registers, and none by asynchronous "
+            f"copies; {step} moves {steps['thread_bytes']:,} through registers, and {steps['copy_bytes']:,} by copies: is the "
+            "copy asynchronous (__pipeline_memcpy_async)?")
         # Sectors of copies are counted in another way than those of loads.
-        silent = {registers, copies, flight, "sectors read", "bytes of a load"}
-    elif yours[flight] == 0 < steps[flight]:
-        found[flight] = (f"No group of copies is in flight while your kernel computes, in {step} {steps[flight]}: nothing "
-                         "overlaps. Is the next copy started before the computation, and waited for after it?")
-        silent = {flight}
-    for name, more, fewer in COUNTERS:
-        mine, theirs = yours[name], steps[name]
-        slack = 1.02 if name != flight else 1  # edges of tiles lie elsewhere
-        text = more if mine > slack * theirs else fewer if slack * mine < theirs and not unchanged else ""
-        if name.startswith("bytes of") and (mine == 0 or mine > 0.9 * theirs):
-            continue
-        if text and name not in silent:
-            found[name] = text.format(mine=mine, theirs=theirs, step=step)
+        silent = {"thread_bytes", "copy_bytes", "in_flight", "sectors_read", "load_width"}
+    elif yours["in_flight"] == 0 < steps["in_flight"]:
+        found["in_flight"] = (f"No group of copies is in flight while your kernel computes, in {step} {steps['in_flight']}: "
+                              "nothing overlaps. Is the next copy started before the computation, and waited for after it?")
+        silent = {"in_flight"}
+    silent |= {key for key in ("load_width", "copy_width") if yours[key] == 0}
+    for key, (what, *questions) in REMARKS.items():
+        mine, theirs = yours[key], steps[key]
+        slack = {"in_flight": 1, "load_width": 1.1, "copy_width": 1.1}.get(key, 1.02)  # edges of tiles lie elsewhere
+        fewer = slack * mine < theirs
+        question = questions[fewer]
+        if key not in silent and question is not None and (mine > slack * theirs or fewer and not unchanged):
+            mine, theirs = (round(x, 1) if key.endswith("_width") else x for x in (mine, theirs))
+            told = f"{'Fewer' if fewer else 'More'} {what}: {mine:,}, {step} {theirs:,}. {question}"
+            found[key] = told.rstrip()
     return found
 
 
@@ -250,10 +254,14 @@ def section(base):
     return "what-is-in-it" if base == "-" else "its-edits"
 
 
+def flat(options):
+    return [word for pair in options.items() for word in pair if word]
+
+
 def again(check, verdict):
     """The command that repeats just this."""
-    words = [check.options.program, check.name, check.path] + check.options.timeout_words
-    return f"{shlex.join(words)} {verdict.again}" if verdict.again else ""
+    words = [check.options.program, check.name, check.path, *check.options.timeout_words, *flat(verdict.again)]
+    return shlex.join(words) if verdict.again else ""
 
 
 def tell(check, verdict):
@@ -275,12 +283,12 @@ def tell(check, verdict):
     races = f"; no race at {sizes('cpu-checked')}" if check.build.checked else ""
     lines.append(f"Right at {sizes('cpu')}, under {schedules}{races}.")
     if not check.build.checked:
-        lines.append("Races were not looked for and nothing was counted: that needs the checked flavour, and that GCC.")
+        lines.append("Races were not looked for, and nothing was counted: both need the checked flavour, which needs GCC.")
     if verdict.counters:
         names = [name for name in ("yours", check.name, check.base_name) if name]
         rows = [[f"in one run at {check.counted}", *names]]
-        rows += [[name, *(f"{v:,}" for v in values[:len(names)])]
-                 for name, values in verdict.counters.items() if any(values)]
+        rows += [[SUMS.get(key, key), *(f"{v:,}" for v in values[:len(names)])]
+                 for key, values in verdict.counters.items() if any(values)]
         lines += ["", *table(rows), "", *verdict.remarks]
     if verdict.timed:
         rows = [[f"on {verdict.device}", "unit", "yours", check.name, "yours / step", "% of library"]]
@@ -292,13 +300,10 @@ def tell(check, verdict):
     return lines
 
 
-COUNTED = ["global loads, sectors", "global stores, sectors", "asynchronous copies, sectors",
-           "to shared memory by threads, bytes", "to shared memory by copies, bytes", "shared memory, cycles",
-           "  of them bank conflicts", "block barriers", "waits for copies, by warps", "groups in flight in a multiply",
-           "mma_sync, by warps"]
+COUNTED = [key for key in SUMS if key != "tensor_flops"]
 COLUMNS = ["file", "step", "verdict", "compiled", "verified", "failure", "what", "lines", "size", "schedule", "repeat",
            "remarks", "gpu_shape", "gpu_unit", "gpu_rate", "gpu_step_rate", "gpu_over_step", "gpu_percent_of_library",
-           *(name.strip() for name in COUNTED)]
+           *(SUMS[key].strip() for key in COUNTED)]
 
 
 def row_of(check, verdict):
@@ -308,4 +313,4 @@ def row_of(check, verdict):
             "yes" if verdict.compiled else "no", "yes" if right else "no", "" if right else verdict.kind,
             verdict.failure or verdict.cannot, " ".join(map(str, verdict.lines)), verdict.size, verdict.schedule,
             again(check, verdict), " ".join(verdict.remarks), *(verdict.timed[0] if verdict.timed else [""] * 6),
-            *(verdict.counters.get(name, [""])[0] for name in COUNTED)]
+            *(verdict.counters.get(key, [""])[0] for key in COUNTED)]

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "device/counters.h"
 #include "run/timing.h"
 #include "track/code_path.h"
 
@@ -53,9 +52,16 @@ void output_create(struct problem *p, struct output *y, const struct matrix *mat
         y->matrix.at = (char *)y->base + GUARD_BYTES + offset * size;
 }
 
-void value_text(char *text, size_t size, enum element_type type, uint32_t bits) {
-    snprintf(text, size, "%.*g%s", type == ELEMENT_U32 ? 10 : 9, element_value(type, bits),
-             bits == element_poison(type) ? " (never written)" : "");
+const char *value_text(char *text, size_t size, enum element_type type, uint32_t bits,
+                       double want) {
+    const double got = element_value(type, bits);
+    const bool poison = bits == element_poison(type);
+    snprintf(text, size, "%.*g%s", type == ELEMENT_U32 ? 10 : 9, got,
+             poison ? " (never written)" : "");
+    return poison                                             ? "judge.never_written"
+           : isnan(got)                                       ? "judge.nan"
+           : fabs(got - want) <= 0.01 * fmax(1.0, fabs(want)) ? "judge.slightly_wrong"
+                                                              : "judge.wrong_values";
 }
 
 /* Whether the solver is a base without a program of its own. */
@@ -67,22 +73,16 @@ static struct solver *base_of(struct problem *p) {
     return p->count > 1 && p->solvers[1].role == SOLVER_BASE ? &p->solvers[1] : NULL;
 }
 
-/* Reports that a run went wrong, as row->note says. */
-static bool fail(struct problem *p, const struct solver *s, const char *id, const char *schedule,
-                 const char *inputs, const char *where, struct row *row) {
+/* Starts the record of a fault in a run of `s`, and says that this run comes next. */
+static struct fault begin_run(const struct problem *p, const struct solver *s, const char *schedule,
+                              const char *inputs) {
     const struct options *o = p->options;
     struct fault f;
-    char note[sizeof row->note];
     fault_clear(&f);
-    snprintf(note, sizeof note, "%s%s", where, row->note);
-    memcpy(row->note, note, sizeof note);
-    snprintf(row->status, sizeof row->status, STATUS_FAILED);
-    snprintf(f.id, sizeof f.id, "%s", id);
     snprintf(f.step, sizeof f.step, "%s", s->name);
     snprintf(f.shape, sizeof f.shape, "%s", p->shape->name);
     snprintf(f.inputs, sizeof f.inputs, "%s", inputs);
     snprintf(f.schedule, sizeof f.schedule, "%s", schedule);
-    snprintf(f.text, sizeof f.text, "%s", row->note);
     /* The program that ran is the step's, whoever failed in it. */
     int length = snprintf(f.repeat, sizeof f.repeat, "%s", p->solvers[0].name);
     const struct {
@@ -104,6 +104,22 @@ static bool fail(struct problem *p, const struct solver *s, const char *id, cons
                                options[i].name, options[i].value);
     if (!p->device->gpu)
         snprintf(f.repeat + length, sizeof f.repeat - (size_t)length, " --schedule %s", schedule);
+    device_watch(p->report, &f);
+    return f;
+}
+
+/* Reports that a run went wrong: what the device found in it, or else `id` and what row->note says. */
+static bool fail(struct problem *p, const struct solver *s, const char *id, const char *schedule,
+                 const char *inputs, const char *where, struct row *row) {
+    struct fault f = begin_run(p, s, schedule, inputs);
+    char note[sizeof row->note];
+    snprintf(note, sizeof note, "%s%s", where, row->note);
+    memcpy(row->note, note, sizeof note);
+    snprintf(row->status, sizeof row->status, STATUS_FAILED);
+    if (device_faults(p->report, &f))
+        return false;
+    snprintf(f.id, sizeof f.id, "%s", id);
+    snprintf(f.text, sizeof f.text, "%s", row->note);
     report_fault(p->report, &f);
     return false;
 }
@@ -129,8 +145,9 @@ static const char *run_and_judge(struct problem *p, const struct solver *s, int 
     }
     if (!p->track->inputs[input].judged || (s->entry != NULL && s->entry->unjudged != NULL))
         return NULL;
-    if (p->track->wrong(p, s, input, row))
-        return "judge.wrong_values";
+    const char *wrong = p->track->wrong(p, s, input, row);
+    if (wrong != NULL)
+        return wrong;
     uint64_t outside = judge_outside(s->output);
     if (outside == 0)
         return NULL;
@@ -139,35 +156,55 @@ static const char *run_and_judge(struct problem *p, const struct solver *s, int 
     return "judge.written_outside";
 }
 
-bool problem_verify(struct problem *p, const struct solver *s, const char *where, struct row *row) {
-    const char *schedule = device_schedule(0, p->options->schedule);
-    code_path("");
-    for (int input = 0; input < p->track->input_count; ++input) {
-        const struct input *in = &p->track->inputs[input];
-        bool once = !in->judged || where[0] != '\0';
-        int repeats = once ? 1 : p->options->repeats, run = 0;
-        uint64_t first_digest = 0;
-        if (!p->track->fill(p, s, input))
-            continue;
-        for (int i = 0;
-             (i == 0 || !once) && (schedule = device_schedule(i, p->options->schedule)) != NULL;
-             ++i)
-            for (int repeat = 0; repeat < repeats; ++repeat, ++run) {
-                const char *id = run_and_judge(p, s, input, run, row);
-                uint64_t digest = id == NULL && !once ? judge_digest(&s->output->matrix) : 0;
-                if (run == 0)
-                    first_digest = digest;
-                if (id == NULL && digest != first_digest) {
-                    id = "judge.bits_differ";
-                    snprintf(row->note, sizeof row->note, "other bits than in the first run");
-                }
-                if (id != NULL) {
-                    snprintf(row->path, sizeof row->path, "%s", code_path_taken());
-                    return fail(p, s, id, schedule, in->name, where, row);
-                }
+/*
+ * Runs one kind of input, see problem_verify(). Returns how many schedules failed, of `*schedules`; behind
+ * the first that does, others are run only where options->each_schedule asks for them.
+ */
+static int verify_input(struct problem *p, const struct solver *s, int input, const char *where,
+                        struct row *row, int *schedules) {
+    const struct input *in = &p->track->inputs[input];
+    const bool once = !in->judged || where[0] != '\0';
+    const int repeats = once ? 1 : p->options->repeats;
+    const char *schedule;
+    uint64_t first_digest = 0;
+    int run = 0, failed = 0, i = 0;
+    for (; (i == 0 || !once) && (schedule = device_schedule(i, p->options->schedule)) != NULL; ++i)
+        for (int repeat = 0; repeat < repeats; ++repeat, ++run) {
+            begin_run(p, s, schedule, in->name);
+            const char *id = run_and_judge(p, s, input, run, row);
+            uint64_t digest = id == NULL && !once ? judge_digest(&s->output->matrix) : 0;
+            if (run == failed) /* the first that is right */
+                first_digest = digest;
+            if (id == NULL && digest != first_digest) {
+                id = "judge.bits_differ";
+                snprintf(row->note, sizeof row->note, "other bits than in the first run");
             }
+            if (id == NULL)
+                continue;
+            fail(p, s, id, schedule, in->name, where, row);
+            ++failed;
+            if (!p->options->each_schedule)
+                return failed;
+        }
+    *schedules = i;
+    return failed;
+}
+
+bool problem_verify(struct problem *p, const struct solver *s, const char *where, struct row *row) {
+    const bool each = p->options->each_schedule;
+    int failed = 0, all_failed = 0;
+    device_schedule(0, p->options->schedule);
+    code_path("");
+    for (int input = 0; input < p->track->input_count && (failed == 0 || each) && !all_failed; ++input) {
+        int schedules = 0, wrong = 0;
+        if (p->track->fill(p, s, input))
+            wrong = verify_input(p, s, input, where, row, &schedules);
+        failed += wrong;
+        all_failed = p->track->inputs[input].judged && wrong > 0 && wrong >= schedules;
     }
     snprintf(row->path, sizeof row->path, "%s", code_path_taken());
+    if (failed > 0)
+        return false;
     const char *unjudged = s->entry != NULL ? s->entry->unjudged : NULL;
     snprintf(row->status, sizeof row->status, unjudged != NULL ? STATUS_UNJUDGED : STATUS_VERIFIED);
     if (unjudged != NULL)
@@ -186,9 +223,7 @@ static const char *run_counted(void *context, bool base) {
     struct pair *pair = context;
     struct row *row = pair->rows[base];
     pair->latest = &pair->problem->solvers[base];
-    code_path("");
     const char *error = run_once(pair->problem, pair->latest, 0);
-    snprintf(row->path, sizeof row->path, "%s", code_path_taken());
     snprintf(row->status, sizeof row->status, STATUS_COUNTED);
     return error;
 }
@@ -204,6 +239,7 @@ static bool count(struct problem *p, struct row rows[2]) {
     p->track->fill(p, &p->solvers[0], input);
     if (with_base)
         p->track->fill(p, base, input);
+    begin_run(p, &p->solvers[0], schedule, p->track->inputs[input].name);
     const char *error = counters_report(&counted, p->report);
     if (error == NULL)
         return true;
@@ -379,11 +415,17 @@ int problem_main(struct problem *p, const struct track *track, const struct step
     int status = options_parse(&options, track->kind, argc, argv);
     if (status >= 0)
         return status;
-    status = device_open(&options, track->kind, &device);
+    status = device_open(options.device, &device);
+    if (status == EXIT_OK)
+        status = device_check_options(&options, &device);
+    if (status == EXIT_OK)
+        status = options_default_shapes(&options, track->kind, device.gpu);
     if (status != EXIT_OK)
         return status;
     if (!report_open(&report, options.csv, options.json))
         return EXIT_USAGE;
+    if (options.quiet)
+        report.table.file = NULL;
     device_report(&device, &options, &report);
     memset(p, 0, sizeof *p);
     p->track = track, p->options = &options, p->device = &device, p->report = &report;

@@ -84,10 +84,11 @@ struct track {
     /** Enqueues one run. */
     cudaError_t (*run)(struct problem *p, const struct solver *s, cudaStream_t stream);
     /**
-     * Puts into row->note what is wrong with the values of s->output; false if nothing is. Keeps the
-     * largest error on the last input in row->error.
+     * Puts into row->note what is wrong with the values of s->output. Keeps the largest error on the
+     * last input in row->error.
+     * @return null if nothing is wrong, or the fault's id, see value_text().
      */
-    bool (*wrong)(struct problem *p, const struct solver *s, int input, struct row *row);
+    const char *(*wrong)(struct problem *p, const struct solver *s, int input, struct row *row);
 };
 
 /**
@@ -131,8 +132,12 @@ struct solver *problem_add(struct problem *p, enum solver_role role, const char 
                            struct element_types types);
 /** Allocates an output like `matrix`, with guard bands, `offset` elements behind a boundary. */
 void output_create(struct problem *p, struct output *y, const struct matrix *matrix, size_t offset);
-/** Writes `value` of `type` as a fault shows it, and whether it was never written. */
-void value_text(char *text, size_t size, enum element_type type, uint32_t bits);
+/**
+ * Writes a wrong value as a fault shows it, and whether it was never written.
+ * @return the fault's id: "judge.never_written", "judge.nan", "judge.slightly_wrong" (by 1% at most), or
+ *         "judge.wrong_values".
+ */
+const char *value_text(char *text, size_t size, enum element_type type, uint32_t bits, double want);
 /**@}*/
 
 #ifdef __cplusplus

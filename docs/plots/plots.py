@@ -10,27 +10,21 @@ import csv
 import os
 import statistics
 import subprocess
+import sys
 
+sys.dont_write_bytecode = True
 PLOTS = os.path.dirname(os.path.abspath(__file__))
-DOCS = os.path.dirname(PLOTS)
-
-
-def read(path):
-    """The facts of a result file, and its rows."""
-    with open(path, encoding="utf-8", newline="") as file:
-        lines = file.read().splitlines()
-    facts = dict(l[1:].strip().split(": ", 1) for l in lines if l.startswith("#") and ": " in l)
-    return facts, list(csv.DictReader(l for l in lines if not l.startswith("#")))
+sys.path.insert(0, os.path.dirname(PLOTS))
+from course import ROOT, diffs_of, read_csv, steps
 
 
 class Results:
     def __init__(self, gpu):
-        path = f"{DOCS}/results/{gpu}-"
-        self.facts, self.ladder = read(path + "ladder.csv")
-        self.variants = read(path + "variants.csv")[1]
-        self.profile = read(path + "profile.csv")[1]
-        self.timeline = read(path + "timeline.csv")[1]
-        self.predictions = read(f"{DOCS}/predictions.csv")[1]
+        self.ladder, self.variants, self.profile, self.timeline = (
+            read_csv(f"docs/results/{gpu}-{part}.csv")[1] for part in ("ladder", "variants", "profile", "timeline"))
+        comments = read_csv(f"docs/results/{gpu}-ladder.csv")[0]
+        self.facts = dict(c[1:].strip().split(": ", 1) for c in comments if ": " in c)
+        self.predictions = read_csv("docs/predictions.csv")[1]
 
     def row(self, name, shape):
         for row in self.ladder + self.variants:
@@ -62,7 +56,7 @@ def write(path, rows):
             file.write("\t".join(f"{x:.6g}" if isinstance(x, float) else str(x) for x in row) + "\n")
 
 
-GEMM = ("01_naive", "02_cache", "03_tiled", "04_regblock", "05_wmma", "06_wmma_db", "07_fp32_db")
+GEMM = tuple(s.name for s in steps() if s.track == "gemm")
 VECTOR = (("08_reduction_async", "CUB Reduce"), ("09_scan_async", "CUB Scan"))
 
 
@@ -126,14 +120,14 @@ PHASES = (("05_wmma", ("load", "wait", "multiply", "wait")), ("06_wmma_db", ("wa
 
 
 def timeline(r):
-    """Eight trips in the middle of the run: where each phase begins and ends, in clocks."""
+    """Eight iterations in the middle of the run: where each phase begins and ends, in clocks."""
     first, count = 120, 8
     for step, names in PHASES:
-        trips = [t for t in r.timeline if t["step"] == step]
-        zero = int(trips[first]["clock_0"])
+        iterations = [t for t in r.timeline if t["step"] == step]
+        zero = int(iterations[first]["clock_0"])
         for kind in ("load", "wait", "multiply"):
             bars = []
-            for t, after in zip(trips[first:first + count], trips[first + 1:]):
+            for t, after in zip(iterations[first:first + count], iterations[first + 1:]):
                 clocks = [int(t[f"clock_{i}"]) - zero for i in range(4)] + [int(after["clock_0"]) - zero]
                 bars += [[clocks[i], clocks[i + 1]] for i, phase in enumerate(names) if phase == kind]
             yield f"timeline-{step[:2]}-{kind}", bars
@@ -143,17 +137,17 @@ def overlap(r):
     """Each kernel's time, that of its loads and its multiply alone, and how much of the shorter is hidden."""
     yield "kernel", "shape", "loads alone, us", "multiply alone, us", "both, us", "hidden, % of the shorter"
     for shape in ("book", "square-4096"):
-        for step in GEMM[3:]:
+        for step in (s for s in GEMM if s[:2] + "_load_only" in diffs_of("variants")):
             both = r.us(step, shape)
             load, multiply = (both / r.speed(f"{step[:2]}_{part}_only", shape) for part in ("load", "multiply"))
             hidden = (load + multiply - both) / min(load, multiply)
             yield step, shape, f"{load:.0f}", f"{multiply:.0f}", f"{both:.0f}", f"{100 * hidden:.0f}"
 
 
-CONDITIONS = (("05_wmma", "06_wmma_db", (("bk_8", "slabs of 8"), ("bk_32", "slabs of 32"), ("pad_a", "rows of A padded"),
-                                         ("no_pad", "rows of B not padded"),
+CONDITIONS = (("05_wmma", "06_wmma_db", (("bk_8", "K-tiles of depth 8"), ("bk_32", "K-tiles of depth 32"),
+                                         ("pad_a", "rows of A padded"), ("no_pad", "rows of B not padded"),
                                          ("best_tile", "the tile that suits 05 best"))),
-              ("04_regblock", "07_fp32_db", (("bk_8", "slabs of 8"), ("blocks_3", "168 registers, 3 blocks"),
+              ("04_regblock", "07_fp32_db", (("bk_8", "K-tiles of depth 8"), ("blocks_3", "168 registers, 3 blocks"),
                                              ("tile_64x64", "tile 64 x 64"), ("tile_128x128", "tile 128 x 128"))))
 
 
@@ -168,16 +162,16 @@ def gains(r):
 
 
 def phases(r):
-    """The median clocks of each phase of a trip."""
-    yield "kernel", "trips", "load or issue, clocks", "wait, clocks", "multiply, clocks", "trip, clocks"
+    """The median clocks of each phase of an iteration."""
+    yield "kernel", "iterations", "load or issue, clocks", "wait, clocks", "multiply, clocks", "iteration, clocks"
     for step, names in PHASES:
-        trips = [[int(t[f"clock_{i}"]) for i in range(4)] for t in r.timeline if t["step"] == step]
+        iterations = [[int(t[f"clock_{i}"]) for i in range(4)] for t in r.timeline if t["step"] == step]
         medians = []
         for phase in ("load", "wait", "multiply", ""):
             sums = [sum(b - a for a, b, name in zip(t, t[1:] + after[:1], names) if name == phase or not phase)
-                    for t, after in zip(trips, trips[1:])]
+                    for t, after in zip(iterations, iterations[1:])]
             medians.append(f"{statistics.median(sums):.0f}")
-        yield [step, len(trips)] + medians
+        yield [step, len(iterations)] + medians
 
 
 def main():
@@ -195,7 +189,7 @@ def main():
                         f"{PLOTS}/{plot.__name__}.gp"], check=True)
         print(f"docs/plots/{out}.svg")
     for made in (overlap, gains, phases):
-        with open(f"{DOCS}/results/{args.gpu}-{made.__name__}.csv", "w", encoding="utf-8", newline="") as file:
+        with open(f"{ROOT}/docs/results/{args.gpu}-{made.__name__}.csv", "w", encoding="utf-8", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows(made(results))
 
 

@@ -5,7 +5,7 @@ unset grid
 set yrange [0.4:2.5]
 set ytics ("06\\_wmma\\_db" 1, "05\\_wmma" 2) scale 0
 set xlabel "clocks of the SM (1.98 GHz at most)" offset 0,0.3
-set title "Eight trips of one block, one of four on its SM: thread 0 stamps when it loads, waits and multiplies"
+set title "Eight iterations of one block, one of four on its SM: thread 0 stamps when it loads, waits and multiplies"
 set key outside top center horizontal Left reverse samplen 2
 plot data."timeline-05-load.dat" using (($1+$2)/2):(2):1:2:(1.7):(2.3) with boxxyerror fs pattern 2 lc rgb "black" title "load (05), issue copies (06)", \
      data."timeline-05-wait.dat" using (($1+$2)/2):(2):1:2:(1.7):(2.3) with boxxyerror fs pattern 0 lc rgb "black" title "wait", \

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures all that docs/ shows, on the GPU of this machine, and writes it beside what other GPUs gave.
 
-  docs/results/measure.py --build build [--out docs/results] [PART ...]
+  docs/results/measure.py [--build build] [--out docs/results] [PART ...]
 
 The parts, all by default; each writes OUT/<gpu>-<part>.csv:
 
@@ -9,8 +9,8 @@ The parts, all by default; each writes OUT/<gpu>-<part>.csv:
   variants   every experiment of tests/diffs/variants beside its step, at the shapes book and square-4096
   pad1       steps and experiments that are about rows without alignment, at book with --pad 1
   timeline   when one block of 05_wmma and of 06_wmma_db loads, waits and multiplies
-  profile    hardware counters of every step, by ncu: at book and 256x128x256, or at 2^28 and 2^20
-  profile-variants   the same of every experiment, or of those that --only names, at book (not by default)
+  profile    hardware counters of every step, by ncu, at its track's sizes for that: book and 256x128x256, or 2^28 and 2^20
+  profile-variants   the same of every experiment, or of those that --only names, at the larger (not by default)
 
 The programs must have been built: cmake --build BUILD && cmake --build BUILD --target variants.
 """
@@ -24,42 +24,17 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from course import ROOT, build_folder, csv_text, diffs_of, read_csv, step, steps, track
+from course import write as write_text
+
 PARTS = ("ladder", "variants", "pad1", "timeline", "profile")
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 REASONS = ("barrier", "branch_resolving", "dispatch_stall", "drain", "lg_throttle", "long_scoreboard",
            "math_pipe_throttle", "membar", "mio_throttle", "no_instruction", "not_selected",
            "short_scoreboard", "sleeping", "wait")
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
-# Column: the metric that fills it, and a factor.
-COLUMNS = {
-    "us": ("gpu__time_duration.sum", 1e-3),
-    "dram_read_bytes": ("dram__bytes_read.sum", 1),
-    "dram_write_bytes": ("dram__bytes_write.sum", 1),
-    "l2_bytes": ("lts__t_sectors.sum", 32),
-    "l2_to_sm_bytes": ("l1tex__m_xbar2l1tex_read_bytes.sum", 1),
-    "tensor_pipe_pct": ("sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", 1),
-    "fma_pipe_pct": ("sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active", 1),
-    "lsu_data_pct": ("l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed", 1),
-    "issue_pct": ("smsp__issue_active.avg.pct_of_peak_sustained_active", 1),
-    "occupancy_pct": ("sm__warps_active.avg.pct_of_peak_sustained_active", 1),
-    "registers": ("launch__registers_per_thread", 1),
-    "shared_bytes_block": ("launch__shared_mem_per_block", 1),
-    "instructions": ("smsp__inst_executed.sum", 1),
-    "tensor_instructions": ("sm__inst_executed_pipe_tensor_op_hmma.sum", 1),
-    "load_sectors": ("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", 1),
-    "load_requests": ("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", 1),
-    "store_sectors": ("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", 1),
-    "store_requests": ("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", 1),
-    "copy_bypass_sectors": ("sm__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts_cache_bypass.sum", 1),
-    "copy_access_sectors": ("sm__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts_cache_access.sum", 1),
-    "copy_requests": ("sm__sass_l1tex_t_requests_pipe_lsu_mem_global_op_ldgsts.sum", 1),
-    "shared_load_wavefronts": ("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", 1),
-    "shared_store_wavefronts": ("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", 1),
-    "conflicts": ("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", 1),
-    "conflicts_load": ("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", 1),
-    "conflicts_store": ("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", 1),
-    "conflicts_copy": ("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ldgsts.sum", 1),
-}
+COLUMNS = {row["column"]: (row["metric"], float(row["factor"])) for row in read_csv("docs/results/metrics.csv")[1] if row["metric"]}
 LIMITS = ["launch__occupancy_limit_" + what for what in ("blocks", "registers", "shared_mem", "warps")]
 
 
@@ -91,26 +66,11 @@ def gpu_facts():
     return name, {"date": f"{datetime.date.today()}", "GPU": name, "driver": driver}
 
 
-def steps():
-    with open(f"{ROOT}/steps/steps.list", encoding="utf-8") as file:
-        return [line.split() for line in file if line.strip() and not line.startswith("#")]
-
-
-def variants():
-    return sorted(os.path.basename(p)[:-5] for p in glob.glob(f"{ROOT}/tests/diffs/variants/*.diff"))
-
-
 def write(path, facts, rows):
     """Writes facts as comments, then the rows; keeps no half a file."""
-    if not rows:
-        say(f"{path}: nothing to write")
-        return
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        file.writelines(f"# {key}: {value}\n" for key, value in facts.items())
-        out = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
-        out.writeheader()
-        out.writerows(rows)
-    say(f"{path}: {len(rows)} rows")
+    if rows:
+        write_text(os.path.abspath(path), csv_text([f"# {key}: {value}" for key, value in facts.items()], rows))
+    say(f"{path}: {len(rows)} rows" if rows else f"{path}: nothing to write")
 
 
 # ---- what the programs time themselves ----
@@ -141,10 +101,10 @@ def timeline(build, prefix, facts):
         if done.returncode != 0:
             continue
         with open(stamps, encoding="utf-8") as file:
-            trips = [[int(x) for x in line.split(",")] for line in file]
+            iterations = [[int(x) for x in line.split(",")] for line in file]
         os.remove(stamps)
-        for trip, *clocks in trips:
-            rows.append(dict(step=step, trip=trip, **{f"clock_{i}": c - trips[0][1] for i, c in enumerate(clocks)}))
+        for i, *clocks in iterations:
+            rows.append(dict(step=step, iteration=i, **{f"clock_{n}": c - iterations[0][1] for n, c in enumerate(clocks)}))
     write(f"{prefix}-timeline.csv", facts, rows)
 
 
@@ -164,13 +124,13 @@ def short(value, factor):
     return f"{value:.0f}" if value >= 1000 or value == int(value) else f"{value:.2f}"
 
 
-def counters(program, track, options):
-    """Every launch of the program's kernel: the values of the metrics."""
+def counters(program, kernels, options):
+    """Every launch of the kernels whose names match: the values of the metrics."""
     metrics = [m for m, _ in COLUMNS.values()] + [STALL.format(r) for r in REASONS] + LIMITS
     for _ in range(2):
         with tempfile.NamedTemporaryFile("r", suffix=".csv") as log:
             run(["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-units", "base",
-                 "--log-file", log.name, "--force-overwrite", "-k", f"regex:^{track}_kernel",
+                 "--log-file", log.name, "--force-overwrite", "-k", f"regex:{kernels}",
                  "--metrics", ",".join(metrics), program, *options])
             with open(log.name, encoding="utf-8") as file:
                 lines = file.read().splitlines()
@@ -196,39 +156,27 @@ def profile_row(name, kernel, shape, launch):
     return row
 
 
-def last_of_each_grid(launches):
-    found = {}
-    for launch in launches:
-        found[launch["Grid Size"]] = launch
-    return list(found.values())
-
-
-def by_kernel(launches):
-    """The launches of the step, and those of its baseline, which runs first and takes other registers."""
-    registers = "launch__registers_per_thread"
-    step = [l for l in launches if l[registers] == launches[-1][registers]]
-    return {"kernel.cu": step, "baseline.cu": [l for l in launches if l not in step]}
-
-
-def profile(build, prefix, facts, part, names):
+def profile(build, prefix, facts, part, programs):
+    """`programs`: of each the name, its track, the sizes. A kernel is known by its name: the build has added the step's."""
     rows = []
-    facts = dict(facts, counters="ncu --clock-control none, caches flushed before every pass; docs/results/measure.py names them",
+    facts = dict(facts, counters="ncu --clock-control none, caches flushed before every pass; docs/results/metrics.csv names them",
                  stalls="the three most frequent, in average warps of a scheduler per issued instruction")
-    for name, track, shapes in names:
-        program = f"{build}/gpu/{name}"
+    for name, of_track, shapes in programs:
+        program, symbol = f"{build}/gpu/{name}", f"{of_track}_kernel_{name}"
         if not os.access(program, os.X_OK):
             say(f"{program}: not built")
             continue
-        launches = counters(program, track, ["--verify-only", "--shape", ",".join(shapes)])
-        for kernel, own in by_kernel(launches).items() if launches else ():
-            for shape, launch in zip(shapes, last_of_each_grid(own)):
-                rows.append(profile_row(name, kernel, shape, launch))
+        launches = counters(program, f"^{symbol}(_baseline)?$", ["--verify-only", "--shape", ",".join(shapes)])
+        for kernel, wanted in (("kernel.cu", symbol), ("baseline.cu", symbol + "_baseline")):
+            # The last launch of each grid: there is one grid a size, in their order.
+            last = {l["Grid Size"]: l for l in launches if l["Kernel Name"].partition("(")[0] == wanted}
+            rows += [profile_row(name, kernel, shape, launch) for shape, launch in zip(shapes, last.values())]
         write(f"{prefix}-{part}.csv", facts, rows)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", default=f"{ROOT}/build")
+    parser.add_argument("--build", default=build_folder())
     parser.add_argument("--out", default=f"{ROOT}/docs/results")
     parser.add_argument("--only", default="", help="names of experiments to profile, with commas")
     parser.add_argument("parts", nargs="*", metavar="PART")
@@ -236,6 +184,7 @@ def main():
     unknown = set(args.parts) - set(PARTS) - {"profile-variants"}
     if unknown:
         parser.error(f"{', '.join(unknown)}: allowed: {', '.join(PARTS)}, profile-variants")
+    os.environ["OVERLAP_BUILD"] = args.build
     stale = glob.glob(f"{args.build}/variants/*/*.stale")
     if stale:
         sys.exit(f"{stale[0]}: the diff no longer applies: its figures would be the step's")
@@ -254,11 +203,11 @@ def main():
         elif part == "timeline":
             timeline(args.build, prefix, facts)
         elif part == "profile":
-            profile(args.build, prefix, facts, part, [(s[0], s[2], ("book", "256x128x256") if s[2] == "gemm"
-                                                       else ("2^28", "2^20")) for s in steps()])
+            profile(args.build, prefix, facts, part, [(s.name, s.track, track(s.track)["profiled"]) for s in steps()])
         else:
-            profile(args.build, prefix, facts, part, [(v, "gemm", ("book",)) for v in variants()
-                                                       if not args.only or v in args.only.split(",")])
+            chosen = {v: step(fields["step"]).track for v, fields in diffs_of("variants").items()
+                      if not args.only or v in args.only.split(",")}
+            profile(args.build, prefix, facts, part, [(v, t, track(t)["profiled"][:1]) for v, t in chosen.items()])
     if failures > 0:
         sys.exit(f"{failures} programs failed, see above")
 

@@ -9,26 +9,29 @@ The model: BUILD/cpu-checked/NN_name --counters. At `book` a GEMM is too long fo
 """
 import argparse
 import collections
-import csv
+import json
 import os
-import re
 import subprocess
+import sys
+import tempfile
 
-DOCS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-LINE = re.compile(r"\S+:\d+ +(\w+(?:, \w+)?(?: \w+)?) +(\d+) +(\d+) +(\d+) +(\d+)  ")
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from course import build_folder, csv_text, read_csv, write
+
 SMALL = ("256x128x256", "2^20")  # the model runs at these
 FLOPS = 2 * 16 * 8 * 4  # of an HMMA.1684
 
 # Counter: from the model's costs, ideals and operations of the Tensor Core; from the hardware's row.
 COUNTERS = {
-    "load sectors": (lambda m: m["load"] + m["copy, read"], lambda h: h["load_sectors"]),
-    "store sectors": (lambda m: m["store"], lambda h: h["store_sectors"]),
-    "copy sectors": (lambda m: m["copy, read"], lambda h: h["copy_bypass_sectors"] + h["copy_access_sectors"]),
-    "shared loads, cycles": (lambda m: m["shared load"], lambda h: h["shared_load_wavefronts"]),
-    "shared stores, cycles": (lambda m: m["shared store"], lambda h: h["shared_store_wavefronts"]),
-    "conflicts, loads": (lambda m: m["shared load"] - m["ideal shared load"], lambda h: h["conflicts_load"]),
-    "conflicts, stores": (lambda m: m["shared store"] - m["ideal shared store"], lambda h: h["conflicts_store"]),
-    "conflicts, copies": (lambda m: m["copy, write"] - m["ideal copy, write"], lambda h: h["conflicts_copy"]),
+    "load sectors": (lambda m: m["load global"] + m["copy global"], lambda h: h["load_sectors"]),
+    "store sectors": (lambda m: m["store global"], lambda h: h["store_sectors"]),
+    "copy sectors": (lambda m: m["copy global"], lambda h: h["copy_bypass_sectors"] + h["copy_access_sectors"]),
+    "shared loads, cycles": (lambda m: m["load shared"], lambda h: h["shared_load_wavefronts"]),
+    "shared stores, cycles": (lambda m: m["store shared"], lambda h: h["shared_store_wavefronts"]),
+    "conflicts, loads": (lambda m: m["load shared"] - m["ideal load shared"], lambda h: h["conflicts_load"]),
+    "conflicts, stores": (lambda m: m["store shared"] - m["ideal store shared"], lambda h: h["conflicts_store"]),
+    "conflicts, copies": (lambda m: m["copy shared"] - m["ideal copy shared"], lambda h: h["conflicts_copy"]),
     "Tensor Core": (lambda m: m["flops"] // FLOPS, lambda h: h["tensor_instructions"]),
 }
 
@@ -47,18 +50,17 @@ CAUSES = {
 
 
 def counted(build, step, shape):
-    """The model's sums by operation."""
-    done = subprocess.run([f"{build}/cpu-checked/{step}", "--counters", "--shape", shape],
-                          capture_output=True, text=True, check=True)
-    text = "".join(part for part in re.split(r"(?=^counters: )", done.stdout, flags=re.M)
-                   if part.startswith(f"counters: {step},"))
-    sums = collections.Counter()
-    for line in text.splitlines():
-        if match := LINE.match(line):
-            sums[match[1]] += int(match[4])
-            sums["ideal " + match[1]] += int(match[5])
-    if match := re.search(r"^ +floating-point operations +(\d+)", done.stdout, re.M):
-        sums["flops"] = int(match[1])
+    """The model's sums by operation and memory, from the records that --json writes."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/counters.json"
+        subprocess.run([f"{build}/cpu-checked/{step}", "--counters", "--shape", shape, "--json", path],
+                       stdout=subprocess.DEVNULL, check=True)
+        with open(path, encoding="utf-8") as file:
+            record = next(r for r in json.load(file)["counters"] if r["step"] == step)
+    sums = collections.Counter(flops=record["sums"]["tensor_flops"])
+    for line in record["lines"]:
+        sums[f"{line['operation']} {line['memory']}"] += line["cost"]
+        sums[f"ideal {line['operation']} {line['memory']}"] += line["ideal"]
     return sums
 
 
@@ -93,14 +95,13 @@ def verdict(step, counter, values, small):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", default=os.path.join(os.path.dirname(DOCS), "build"))
+    parser.add_argument("--build", default=build_folder())
     parser.add_argument("gpu", nargs="?", default="h200")
     args = parser.parse_args()
-    with open(f"{DOCS}/results/{args.gpu}-profile.csv", encoding="utf-8") as file:
-        lines = file.read().splitlines()
-    facts = [line for line in lines if line.startswith(("# date", "# GPU", "# driver"))]
+    comments, launches = read_csv(f"docs/results/{args.gpu}-profile.csv")
+    facts = [line for line in comments if line.startswith(("# date", "# GPU", "# driver"))]
     found, rows = {}, []
-    for launch in csv.DictReader(line for line in lines if not line.startswith("#")):
+    for launch in launches:
         step, shape = launch["step"], launch["shape"]
         if launch["kernel"] != "kernel.cu" or shape not in ("book", *SMALL):
             continue
@@ -111,15 +112,11 @@ def main():
         small = next(found[step, s] for s in SMALL if (step, s) in found)
         for counter, (model, hardware) in values.items():
             if model or hardware:
-                rows.append([step, shape, counter, model, hardware, f"{model / hardware:.4f}" if hardware else "",
-                             verdict(step, counter, values, small)])
-    with open(f"{DOCS}/results/{args.gpu}-model.csv", "w", encoding="utf-8", newline="") as file:
-        file.write("\n".join(facts) + "\n")
-        file.write("# model: the CPU device, docs/results/model.py; at book from two smaller runs\n")
-        file.write(f"# hardware: {args.gpu}-profile.csv\n")
-        out = csv.writer(file, lineterminator="\n")
-        out.writerow(["step", "shape", "counter", "model", "hardware", "ratio", "verdict"])
-        out.writerows(rows)
+                rows.append(dict(step=step, shape=shape, counter=counter, model=model, hardware=hardware,
+                                 ratio=f"{model / hardware:.4f}" if hardware else "",
+                                 verdict=verdict(step, counter, values, small)))
+    facts += ["# model: the CPU device, docs/results/model.py; at book from two smaller runs", f"# hardware: {args.gpu}-profile.csv"]
+    write(f"docs/results/{args.gpu}-model.csv", csv_text(facts, rows))
 
 
 main()

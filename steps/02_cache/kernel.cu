@@ -1,6 +1,6 @@
 // 02_cache: a thread computes 8 x 8 elements, straight from global memory, so that 16 loads feed 64
-// multiply-adds. It leans on L1, where the loads of a block overlap. It fails on waiting: loads end
-// in registers, and those, full of accumulators, have room for a few k ahead only.
+// multiply-adds. What the threads of a block load in common comes from L1. It fails on latency:
+// every load needs a register, and the accumulators leave enough for only a few k at a time.
 #include "gemm.h"
 
 enum {
@@ -11,12 +11,12 @@ enum {
     BM = LANES_M * TM, // rows of C a block computes
     BN = LANES_N * TN, // columns of C a block computes
     THREADS = LANES_M * LANES_N,
-    BLOCKS = 3 // wanted on a multiprocessor: 168 registers a thread, so that loads of four k fit
+    MIN_BLOCKS = 3 // minimum resident blocks per SM: with 168 registers the loads of 4 k fit
 };
 static_assert(THREADS % 32 == 0 && THREADS <= 1024, "whole warps, and no more than a block holds");
 
-// A: the first row, B: the first column of this thread's elements; C has rows x cols elements from
-// there on. A row beyond them repeats the first: what it adds up to is not stored.
+// A: the first row, B: the first column of this thread's elements. C has rows x cols elements from
+// there on. In place of a row beyond them the first is read again; its sums are not stored.
 static __device__ void multiply(float acc[TM][TN], int rows, int cols, int K, const float *A,
                                 int lda, const float *B, int ldb) {
 #pragma unroll 4
@@ -37,7 +37,7 @@ static __device__ void store(float acc[TM][TN], int rows, int cols, float *C, in
                 C[(size_t)i * ldc + j * LANES_N] = acc[i][j];
 }
 
-static __global__ void __launch_bounds__(THREADS, BLOCKS)
+static __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     gemm_kernel(int M, int N, int K, const float *A, int lda, const float *B, int ldb, float *C,
                 int ldc) {
     // A one-dimensional grid, because gridDim.y and gridDim.z stop at 65535 and gridDim.x does not.

@@ -1,51 +1,54 @@
-// 08_reduction_async, its base: a sum is nothing but streaming; it takes enough loads on their way.
+// 08_reduction_async, its base: a sum only streams its input: it needs enough loads in flight.
 //
-// Order of summation, the same in every run and on every GPU: from its first element on a 128-byte
-// line, x is dealt in 16-byte pieces, TILE of them to each of BLOCKS blocks in turn, and a tile's
-// pieces to the block's THREADS threads in turn. A thread keeps four sums, one for each element of
-// a piece, in ascending order of address, and ends with (s0 + s1) + (s2 + s3). The up to 31
-// elements before the first piece, then the up to three after the last, go to block 0, one to a
-// thread. Lanes are summed in pairs at distance 16, 8, 4, 2, 1, then warps likewise, and then the
-// blocks' sums: b, b + THREADS, ... to thread b of the last block to finish, its threads as before.
+// The order of summation is fixed, so that every run on every GPU gives the same bits:
+// - From its first 128-byte aligned element on, x is cut into 16-byte vectors, and these into tiles
+//   of TILE. Block b of BLOCKS sums the tiles b, b + BLOCKS, ..., its thread t the vectors t,
+//   t + THREADS, ... of each. A thread has a sum for each of a vector's elements, and at the end
+//   adds (s0 + s1) + (s2 + s3).
+// - Thread t of block 0 adds element t of the head (up to 31 elements before the vectors), then of
+//   the tail (up to 3 after them).
+// - Lanes are added in pairs at distance 16, 8, 4, 2, 1, and then the sums of the warps likewise.
+// - The last block to finish adds the sums of the blocks: thread t those of t, t + THREADS, ...,
+//   and its threads' sums as before.
 #include "reduce.h"
 #include <stdint.h>
 
 enum {
     THREADS = 128,
     WARPS = THREADS / 32,
-    LOADS = 16,                   // pieces of a tile that a thread loads before it adds the first
-    TILE = THREADS * LOADS,       // pieces
-    BLOCKS_PER_SM = 3,            // 96 KB of loads on their way; a fourth adds nothing
+    LOADS = 16,                   // vectors that a thread loads before it adds the first of them
+    TILE = THREADS * LOADS,       // vectors
+    BLOCKS_PER_SM = 3,            // 96 KB of loads in flight an SM; a fourth block adds nothing
     BLOCKS = 132 * BLOCKS_PER_SM, // a constant: the order of summation must not depend on the GPU
 };
 
 static_assert(THREADS % 32 == 0 && WARPS <= 32, "one whole warp adds up the sums of all");
 
 struct partials {
-    unsigned finished;     // blocks whose partial sum stands
+    unsigned finished;     // blocks that have stored their partial sum
     float partial[BLOCKS]; // by block
 };
 
-// The pieces of a tile from this thread's first on; its next ones follow THREADS apart.
-static __device__ long long pieces_left(size_t pieces, size_t tile) {
-    return (long long)(pieces - tile * TILE) - threadIdx.x;
+// Vectors of x from this thread's first of the tile on. Its next ones follow THREADS apart.
+static __device__ long long vectors_left(size_t vectors, size_t tile) {
+    return (long long)(vectors - tile * TILE) - threadIdx.x;
 }
 
-static __device__ void load_tile(float4 piece[LOADS], const float4 *x, size_t pieces, size_t tile) {
-    const long long left = pieces_left(pieces, tile);
+static __device__ void load_tile(float4 v[LOADS], const float4 *x, size_t vectors, size_t tile) {
+    const long long left = vectors_left(vectors, tile);
     x += tile * TILE + threadIdx.x;
 #pragma unroll
     for (int i = 0; i < LOADS; i++)
-        piece[i] = i * THREADS < left ? x[i * THREADS] : make_float4(0, 0, 0, 0);
+        v[i] = i * THREADS < left ? x[i * THREADS] : make_float4(0, 0, 0, 0);
 }
 
-static __device__ void add_tile(float4 *sum, const float4 piece[LOADS]) {
+static __device__ void add_tile(float4 *sum, const float4 v[LOADS]) {
 #pragma unroll
     for (int i = 0; i < LOADS; i++) {
-        sum->x += piece[i].x;
-        sum->y += piece[i].y;
-        sum->z += piece[i].z;
-        sum->w += piece[i].w;
+        sum->x += v[i].x;
+        sum->y += v[i].y;
+        sum->z += v[i].z;
+        sum->w += v[i].w;
     }
 }
 
@@ -56,7 +59,7 @@ static __device__ float warp_sum(float sum) {
     return sum;
 }
 
-// The sum over the block, in warp 0. A second call must be a barrier away from the first.
+// The sum over the block, valid in warp 0. Between two calls there must be a block barrier.
 static __device__ float block_sum(float sum) {
     __shared__ float of_warp[WARPS];
 
@@ -71,14 +74,14 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     reduce_kernel(size_t n, const float *x, size_t head, float *sum, partials *ws) {
     __shared__ bool last;
     const float4 *body = (const float4 *)(x + head);
-    const size_t pieces = (n - head) / 4;
-    const size_t tail = head + 4 * pieces;
+    const size_t vectors = (n - head) / 4;
+    const size_t tail = head + 4 * vectors;
 
     float4 acc = make_float4(0, 0, 0, 0);
-    for (size_t tile = blockIdx.x; tile * TILE < pieces; tile += gridDim.x) {
-        float4 piece[LOADS];
-        load_tile(piece, body, pieces, tile);
-        add_tile(&acc, piece);
+    for (size_t tile = blockIdx.x; tile * TILE < vectors; tile += gridDim.x) {
+        float4 v[LOADS];
+        load_tile(v, body, vectors, tile);
+        add_tile(&acc, v);
     }
 
     float part = (acc.x + acc.y) + (acc.z + acc.w);
@@ -90,17 +93,17 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     part = block_sum(part);
     if (threadIdx.x == 0) {
         ws->partial[blockIdx.x] = part;
-        __threadfence(); // whoever sees this block counted must find its partial sum
+        __threadfence(); // release: who sees this block counted also sees its partial sum
         last = atomicAdd(&ws->finished, 1) == gridDim.x - 1;
     }
-    __syncthreads(); // all wait for thread 0 to learn whether every other block has finished
+    __syncthreads(); // all wait for thread 0's answer: is this the last block to finish?
     if (!last)
         return;
-    __threadfence(); // no partial sum is read before the count that vouches for it
+    __threadfence(); // acquire: the partial sums are read after the count
 
     part = 0;
     for (unsigned b = threadIdx.x; b < gridDim.x; b += THREADS)
-        part += __ldcg(&ws->partial[b]); // from L2: L1 does not see what other SMs write
+        part += __ldcg(&ws->partial[b]); // from L2: L1 may hold old values
     part = block_sum(part);
     if (threadIdx.x == 0)
         *sum = part;

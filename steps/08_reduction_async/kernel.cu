@@ -1,12 +1,15 @@
-// 08_reduction_async: copies do not make a sum faster. Streaming is all its work: they hide nothing.
+// 08_reduction_async: copies do not make a sum faster: it only streams, so nothing can hide them.
 //
-// Order of summation, the same in every run and on every GPU: from its first element on a 128-byte
-// line, x is dealt in 16-byte pieces, TILE of them to each of BLOCKS blocks in turn, and a tile's
-// pieces to the block's THREADS threads in turn. A thread keeps four sums, one for each element of
-// a piece, in ascending order of address, and ends with (s0 + s1) + (s2 + s3). The up to 31
-// elements before the first piece, then the up to three after the last, go to block 0, one to a
-// thread. Lanes are summed in pairs at distance 16, 8, 4, 2, 1, then warps likewise, and then the
-// blocks' sums: b, b + THREADS, ... to thread b of the last block to finish, its threads as before.
+// The order of summation is fixed, so that every run on every GPU gives the same bits:
+// - From its first 128-byte aligned element on, x is cut into 16-byte vectors, and these into tiles
+//   of TILE. Block b of BLOCKS sums the tiles b, b + BLOCKS, ..., its thread t the vectors t,
+//   t + THREADS, ... of each. A thread has a sum for each of a vector's elements, and at the end
+//   adds (s0 + s1) + (s2 + s3).
+// - Thread t of block 0 adds element t of the head (up to 31 elements before the vectors), then of
+//   the tail (up to 3 after them).
+// - Lanes are added in pairs at distance 16, 8, 4, 2, 1, and then the sums of the warps likewise.
+// - The last block to finish adds the sums of the blocks: thread t those of t, t + THREADS, ...,
+//   and its threads' sums as before.
 #include "reduce.h"
 #include <stdint.h>
 #include <cuda_pipeline.h>
@@ -14,10 +17,10 @@
 enum {
     THREADS = 128,
     WARPS = THREADS / 32,
-    LOADS = 16,                   // pieces of a tile that a thread loads before it adds the first
-    TILE = THREADS * LOADS,       // pieces
-    STAGES = 2,                   // tiles of a block that are on their way at any time
-    BLOCKS_PER_SM = 3,            // 192 KB of copies on their way; there is no room for a fourth
+    LOADS = 16,                   // vectors that a thread loads before it adds the first of them
+    TILE = THREADS * LOADS,       // vectors
+    STAGES = 2,                   // tiles that a block has in flight
+    BLOCKS_PER_SM = 3,            // 192 KB of copies in flight an SM; a fourth block does not fit
     BLOCKS = 132 * BLOCKS_PER_SM, // a constant: the order of summation must not depend on the GPU
 };
 
@@ -25,19 +28,19 @@ static_assert(THREADS % 32 == 0 && WARPS <= 32, "one whole warp adds up the sums
 static_assert(BLOCKS_PER_SM * (STAGES * TILE * 16 + 2048) <= 228 * 1024, "an SM's shared memory");
 
 struct partials {
-    unsigned finished;     // blocks whose partial sum stands
+    unsigned finished;     // blocks that have stored their partial sum
     float partial[BLOCKS]; // by block
 };
 
-// The pieces of a tile from this thread's first on; its next ones follow THREADS apart.
-static __device__ long long pieces_left(size_t pieces, size_t tile) {
-    return (long long)(pieces - tile * TILE) - threadIdx.x;
+// Vectors of x from this thread's first of the tile on. Its next ones follow THREADS apart.
+static __device__ long long vectors_left(size_t vectors, size_t tile) {
+    return (long long)(vectors - tile * TILE) - threadIdx.x;
 }
 
-// Outside, it copies nothing and clears the piece; `aligned` is any aligned address to name then.
-static __device__ void copy_tile(float4 stage[TILE], const float4 *x, size_t pieces, size_t tile,
+// A vector outside of x becomes zero: nothing is read then, and `aligned` serves as the address.
+static __device__ void copy_tile(float4 stage[TILE], const float4 *x, size_t vectors, size_t tile,
                                  const void *aligned) {
-    const long long left = pieces_left(pieces, tile);
+    const long long left = vectors_left(vectors, tile);
     x += tile * TILE + threadIdx.x;
 #pragma unroll
     for (int i = 0; i < LOADS; i++) {
@@ -48,19 +51,19 @@ static __device__ void copy_tile(float4 stage[TILE], const float4 *x, size_t pie
     __pipeline_commit();
 }
 
-static __device__ void load_tile(float4 piece[LOADS], const float4 stage[TILE]) {
+static __device__ void load_tile(float4 v[LOADS], const float4 stage[TILE]) {
 #pragma unroll
     for (int i = 0; i < LOADS; i++)
-        piece[i] = stage[i * THREADS + threadIdx.x];
+        v[i] = stage[i * THREADS + threadIdx.x];
 }
 
-static __device__ void add_tile(float4 *sum, const float4 piece[LOADS]) {
+static __device__ void add_tile(float4 *sum, const float4 v[LOADS]) {
 #pragma unroll
     for (int i = 0; i < LOADS; i++) {
-        sum->x += piece[i].x;
-        sum->y += piece[i].y;
-        sum->z += piece[i].z;
-        sum->w += piece[i].w;
+        sum->x += v[i].x;
+        sum->y += v[i].y;
+        sum->z += v[i].z;
+        sum->w += v[i].w;
     }
 }
 
@@ -71,7 +74,7 @@ static __device__ float warp_sum(float sum) {
     return sum;
 }
 
-// The sum over the block, in warp 0. A second call must be a barrier away from the first.
+// The sum over the block, valid in warp 0. Between two calls there must be a block barrier.
 static __device__ float block_sum(float sum) {
     __shared__ float of_warp[WARPS];
 
@@ -87,24 +90,24 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     extern __shared__ float4 smem[]; // [STAGES][TILE]
     __shared__ bool last;
     const float4 *body = (const float4 *)(x + head);
-    const size_t pieces = (n - head) / 4;
-    const size_t tail = head + 4 * pieces;
+    const size_t vectors = (n - head) / 4;
+    const size_t tail = head + 4 * vectors;
 
     float4 acc = make_float4(0, 0, 0, 0);
     for (int s = 0; s < STAGES; s++)
-        copy_tile(&smem[s * TILE], body, pieces, blockIdx.x + (size_t)s * gridDim.x, ws);
+        copy_tile(&smem[s * TILE], body, vectors, blockIdx.x + (size_t)s * gridDim.x, ws);
     int buf = 0;
-    for (size_t tile = blockIdx.x; tile * TILE < pieces; tile += gridDim.x) {
-        float4 piece[LOADS];
-        // The oldest of STAGES groups: a thread waits for its own copies, and reads no other's, so
-        // that no barrier is needed, neither here nor before its next copies overwrite the stage.
+    for (size_t tile = blockIdx.x; tile * TILE < vectors; tile += gridDim.x) {
+        float4 v[LOADS];
+        // A thread waits for the oldest of its STAGES groups. It reads only its own copies, so no
+        // barrier is needed: neither here nor before its next copies overwrite the stage.
         __pipeline_wait_prior(STAGES - 1);
-        load_tile(piece, &smem[buf * TILE]);
-        add_tile(&acc, piece);
-        copy_tile(&smem[buf * TILE], body, pieces, tile + (size_t)STAGES * gridDim.x, ws);
+        load_tile(v, &smem[buf * TILE]);
+        add_tile(&acc, v);
+        copy_tile(&smem[buf * TILE], body, vectors, tile + (size_t)STAGES * gridDim.x, ws);
         buf = (buf + 1) % STAGES;
     }
-    __pipeline_wait_prior(0); // the last groups were zero-filled: no copy may outlive its thread
+    __pipeline_wait_prior(0); // for the last groups, of zeros: no copy may outlive its thread
 
     float part = (acc.x + acc.y) + (acc.z + acc.w);
     if (blockIdx.x == 0 && threadIdx.x < head)
@@ -115,17 +118,17 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     part = block_sum(part);
     if (threadIdx.x == 0) {
         ws->partial[blockIdx.x] = part;
-        __threadfence(); // whoever sees this block counted must find its partial sum
+        __threadfence(); // release: who sees this block counted also sees its partial sum
         last = atomicAdd(&ws->finished, 1) == gridDim.x - 1;
     }
-    __syncthreads(); // all wait for thread 0 to learn whether every other block has finished
+    __syncthreads(); // all wait for thread 0's answer: is this the last block to finish?
     if (!last)
         return;
-    __threadfence(); // no partial sum is read before the count that vouches for it
+    __threadfence(); // acquire: the partial sums are read after the count
 
     part = 0;
     for (unsigned b = threadIdx.x; b < gridDim.x; b += THREADS)
-        part += __ldcg(&ws->partial[b]); // from L2: L1 does not see what other SMs write
+        part += __ldcg(&ws->partial[b]); // from L2: L1 may hold old values
     part = block_sum(part);
     if (threadIdx.x == 0)
         *sum = part;

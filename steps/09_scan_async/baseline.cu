@@ -1,40 +1,40 @@
-// 09_scan_async, its base: a scan in one pass; a tile adds up what the tiles before it publish.
+// 09_scan_async, its base: a scan in one pass; each tile adds up the published sums before it.
 //
 // The method is decoupled look-back: D. Merrill and M. Garland, "Single-pass Parallel Prefix Scan
-// with Decoupled Look-back", NVIDIA Technical Report NVR-2016-002. While a tile looks back, it only
-// takes up room; so it waits in registers and in shared memory, to have as much as possible under
-// way. A piece is 16 bytes of x or y; a warp's part of a tile is ROWS rows of 32 pieces.
+// with Decoupled Look-back", NVIDIA Technical Report NVR-2016-002. A block that looks back loads
+// nothing, so its tile is as large as registers and shared memory together can hold. A vector is 16
+// bytes of x or y; a warp's part of a tile is ROWS rows of 32 vectors.
 #include "scan.h"
 
 enum {
     THREADS = 384,
     WARPS = THREADS / 32,
     BLOCKS_PER_SM = 2,
-    SHARED_ROWS = 14,                   // rows that wait in shared memory
-    ROWS = SHARED_ROWS + 8,             // the others wait in registers
-    TILE = THREADS * ROWS,              // pieces
+    SHARED_ROWS = 14,                   // rows held in shared memory
+    ROWS = SHARED_ROWS + 8,             // the others are held in registers
+    TILE = THREADS * ROWS,              // vectors
     BYTES = THREADS * SHARED_ROWS * 16, // of shared memory
-    AGGREGATE = 1,                      // a tile has published the sum of its own elements,
-    PREFIX = 2,                         // or the sum of all elements up to its last; 0: nothing yet
-    STRIDE = 16, // from status to status: each has a 128-byte line of its own,
-};               // or those who write and those who read it would share one
+    AGGREGATE = 1,                      // status of a tile: the sum of its own elements is known,
+    PREFIX = 2,                         // or that of all elements up to its last; 0: neither
+    STRIDE = 16, // from one status to the next: each has a 128-byte line of its own, so that
+};               // blocks that write and blocks that poll do not contend for one
 
 static_assert(THREADS % 32 == 0 && WARPS <= 32, "one whole warp adds up the sums of all");
 static_assert(BLOCKS_PER_SM * (BYTES + 1280) <= 228 * 1024, "the blocks of an SM share its memory");
 
-typedef unsigned long long status; // AGGREGATE or PREFIX in the upper half, the sum in the lower
+typedef unsigned long long tile_status; // upper half: AGGREGATE or PREFIX; lower: the sum
 
-// This thread's piece in the warp's first row. Its pieces in the next rows follow 32 apart.
-static __device__ int first_piece(int rows) {
+// This thread's vector in the warp's first row. Those in the next rows follow 32 apart.
+static __device__ int first_vector(int rows) {
     return threadIdx.x / 32 * rows * 32 + threadIdx.x % 32;
 }
 
-static __device__ uint4 load_piece(const uint4 *x, bool inside) {
+static __device__ uint4 load_vector(const uint4 *x, bool inside) {
     return inside ? __ldcs(x) : make_uint4(0, 0, 0, 0);
 }
 
-// Adds `base` and stores. y is as far from alignment as x, or else it takes four 4-byte stores.
-static __device__ void store_piece(uint32_t *y, uint4 v, uint32_t base, bool aligned) {
+// Adds `base` and stores: 16 bytes, or four times 4 where y is not aligned as x is.
+static __device__ void store_vector(uint32_t *y, uint4 v, uint32_t base, bool aligned) {
     const uint32_t sum[4] = {v.x + base, v.y + base, v.z + base, v.w + base};
     if (aligned)
         __stcs((uint4 *)y, make_uint4(sum[0], sum[1], sum[2], sum[3]));
@@ -60,7 +60,7 @@ static __device__ uint32_t warp_scan(uint32_t sum) {
     return sum;
 }
 
-// Scans a row in place, after the warp's rows before it; returns the sum up to its end.
+// Scans a row in place, on from `before`, the sum of the warp's earlier rows; returns the new sum.
 static __device__ uint32_t scan_row(uint4 *v, uint32_t before) {
     v->y += v->x;
     v->z += v->y;
@@ -71,7 +71,7 @@ static __device__ uint32_t scan_row(uint4 *v, uint32_t before) {
     return before + __shfl_sync(0xffffffffu, upto, 31);
 }
 
-// The fewer than 32 elements before the first piece or after the last; `sum` is that of all before.
+// Scans the head or the tail, fewer than 32 elements, by one warp. `sum`: of all elements before.
 static __device__ uint32_t scan_few(uint32_t *y, const uint32_t *x, size_t count, uint32_t sum) {
     const size_t lane = threadIdx.x % 32;
     sum += warp_scan(lane < count ? x[lane] : 0);
@@ -80,18 +80,18 @@ static __device__ uint32_t scan_few(uint32_t *y, const uint32_t *x, size_t count
     return __shfl_sync(0xffffffffu, sum, 31);
 }
 
-// The sum of all elements before a tile, by one warp: 32 tiles at a time, from the nearest back.
-// It waits for blocks that took their tickets earlier. They run already, and the earliest of them
-// waits for nobody: progress relies on no more than that a block which runs goes on running.
-static __device__ uint32_t look_back(const volatile status *published, long long entry) {
+// The sum of all elements before a tile, by one warp, which reads the status of 32 tiles at a time,
+// from the nearest back. It waits only for tiles with earlier tickets. Their blocks are resident,
+// and the earliest waits for nobody: so it ends if every resident block keeps running.
+static __device__ uint32_t look_back(const volatile tile_status *status, long long entry) {
     const int lane = threadIdx.x % 32;
     uint32_t sum = 0;
     for (long long at = entry - 1 - lane;; at -= 32) {
-        status seen;
+        tile_status seen;
         unsigned prefixes, needed;
-        do { // until all have published, from the nearest back to the nearest prefix
-            // One load brings the state and the sum that belongs to it: no fence between the two.
-            seen = at >= 0 ? published[at * STRIDE] : 0;
+        do { // until every tile from the nearest back to the nearest PREFIX has a status
+            // One 8-byte load gets the flag and the sum that belongs to it, so no fence is needed.
+            seen = at >= 0 ? status[at * STRIDE] : 0;
             prefixes = __ballot_sync(0xffffffffu, seen >> 32 == PREFIX);
             needed = prefixes ? (prefixes & -prefixes) * 2 - 1 : 0xffffffffu;
         } while (__ballot_sync(0xffffffffu, seen >> 32 == 0) & needed);
@@ -101,34 +101,34 @@ static __device__ uint32_t look_back(const volatile status *published, long long
     }
 }
 
-// published[0] is the sum of the elements before the first piece, [tile + 1] is the tile's.
+// status[0] is that of the head, the elements before the vectors; status[tile + 1] that of a tile.
 static __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
-    scan_kernel(size_t n, const uint32_t *x, uint32_t *y, size_t head, unsigned *taken,
-                volatile status *published) {
+    scan_kernel(size_t n, const uint32_t *x, uint32_t *y, size_t head, unsigned *tickets,
+                volatile tile_status *status) {
     extern __shared__ uint4 smem[]; // [WARPS][SHARED_ROWS][32]
     __shared__ uint32_t of_warp[WARPS], before_tile;
     __shared__ unsigned ticket;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const size_t pieces = (n - head) / 4;
-    const size_t tail = head + 4 * pieces;
+    const size_t vectors = (n - head) / 4;
+    const size_t tail = head + 4 * vectors;
 
     if (threadIdx.x == 0)
-        ticket = atomicAdd(taken, 1);
-    __syncthreads(); // all wait for thread 0's ticket: tiles start in order, whatever the blocks do
+        ticket = atomicAdd(tickets, 1);
+    __syncthreads(); // all wait for thread 0's ticket: tiles start in this order, not by blockIdx
     const unsigned tile = ticket;
     const size_t begin = (size_t)tile * TILE;
-    const int size = pieces - begin < TILE ? (int)(pieces - begin) : (int)TILE;
-    const int first = first_piece(ROWS);
+    const int size = vectors - begin < TILE ? (int)(vectors - begin) : (int)TILE;
+    const int first = first_vector(ROWS);
     const uint4 *from = (const uint4 *)(x + head) + begin + first;
-    uint4 *shared_row = &smem[first_piece(SHARED_ROWS)], row[ROWS - SHARED_ROWS];
+    uint4 *shared_row = &smem[first_vector(SHARED_ROWS)], row[ROWS - SHARED_ROWS];
 
-    // Every thread reads back only what itself has put into shared memory: no barrier is needed.
+    // Each thread reads from shared memory only what it put there itself: no barrier is needed.
 #pragma unroll
     for (int r = 0; r < SHARED_ROWS; r++)
-        shared_row[r * 32] = load_piece(&from[r * 32], first + r * 32 < size);
+        shared_row[r * 32] = load_vector(&from[r * 32], first + r * 32 < size);
 #pragma unroll
     for (int r = SHARED_ROWS; r < ROWS; r++)
-        row[r - SHARED_ROWS] = load_piece(&from[r * 32], first + r * 32 < size);
+        row[r - SHARED_ROWS] = load_vector(&from[r * 32], first + r * 32 < size);
 
     uint32_t sum = 0;
 #pragma unroll 4
@@ -142,26 +142,26 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
         sum = scan_row(&row[r - SHARED_ROWS], sum);
     if (lane == 0)
         of_warp[warp] = sum;
-    __syncthreads(); // all wait for the sums of all warps
+    __syncthreads(); // all wait for every warp's sum
     const uint32_t others = lane < WARPS ? of_warp[lane] : 0;
     if (warp == 0) {
-        // A block publishes before it looks back, so that nobody waits for a block that waits.
+        // Its own sum is published before it looks back: no later tile waits for that.
         const uint32_t own = warp_sum(others);
         if (lane == 0)
-            published[(tile + 1) * (size_t)STRIDE] = (status)AGGREGATE << 32 | own;
+            status[(tile + 1) * (size_t)STRIDE] = (tile_status)AGGREGATE << 32 | own;
         const uint32_t few = tile == 0 ? scan_few(y, x, head, 0) : 0;
         if (lane == 0 && tile == 0)
-            published[0] = (status)PREFIX << 32 | few;
-        const uint32_t before = look_back(published, tile + 1ll);
+            status[0] = (tile_status)PREFIX << 32 | few;
+        const uint32_t before = look_back(status, tile + 1ll);
         if (lane == 0) {
-            published[(tile + 1) * (size_t)STRIDE] = (status)PREFIX << 32 | (before + own);
+            status[(tile + 1) * (size_t)STRIDE] = (tile_status)PREFIX << 32 | (before + own);
             before_tile = before;
         }
-        if (begin + size == pieces)
+        if (begin + size == vectors)
             scan_few(y + tail, x + tail, n - tail, before + own);
     }
     const uint32_t of_warps_before = warp_sum(lane < warp ? others : 0);
-    __syncthreads(); // all wait for warp 0 to have looked back
+    __syncthreads(); // all wait for warp 0 to look back
 
     const uint32_t base = before_tile + of_warps_before;
     const bool aligned = (uintptr_t)(y + head) % 16 == 0;
@@ -169,20 +169,20 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
 #pragma unroll 4
     for (int r = 0; r < SHARED_ROWS; r++)
         if (first + r * 32 < size)
-            store_piece(&to[4 * 32 * r], shared_row[r * 32], base, aligned);
+            store_vector(&to[4 * 32 * r], shared_row[r * 32], base, aligned);
 #pragma unroll
     for (int r = SHARED_ROWS; r < ROWS; r++)
         if (first + r * 32 < size)
-            store_piece(&to[4 * 32 * r], row[r - SHARED_ROWS], base, aligned);
+            store_vector(&to[4 * 32 * r], row[r - SHARED_ROWS], base, aligned);
 }
 
-// Without a piece there is one tile still, for the head and the tail.
-static size_t tile_count(size_t pieces) {
-    return pieces ? (pieces + TILE - 1) / TILE : 1;
+// One at least: it scans the head and the tail too.
+static size_t tile_count(size_t vectors) {
+    return vectors ? (vectors + TILE - 1) / TILE : 1;
 }
 
 extern "C" size_t scan_workspace(size_t n) {
-    return n ? (tile_count(n / 4) + 2) * STRIDE * sizeof(status) : 0;
+    return n ? (tile_count(n / 4) + 2) * STRIDE * sizeof(tile_status) : 0;
 }
 
 extern "C" cudaError_t scan(size_t n, const uint32_t *x, uint32_t *y, void *workspace,
@@ -193,8 +193,8 @@ extern "C" cudaError_t scan(size_t n, const uint32_t *x, uint32_t *y, void *work
     const size_t to_aligned = (128 - (uintptr_t)x % 128) % 128 / 4;
     const size_t head = to_aligned < n ? to_aligned : n;
     const unsigned tiles = (unsigned)tile_count((n - head) / 4);
-    unsigned *taken = (unsigned *)workspace;
-    status *published = (status *)workspace + STRIDE;
+    unsigned *tickets = (unsigned *)workspace;
+    tile_status *status = (tile_status *)workspace + STRIDE;
 
     code_path((uintptr_t)(y + head) % 16 == 0 ? "16-byte stores" : "4-byte stores");
     const cudaError_t opt_in =
@@ -204,6 +204,6 @@ extern "C" cudaError_t scan(size_t n, const uint32_t *x, uint32_t *y, void *work
     const cudaError_t error = cudaMemsetAsync(workspace, 0, scan_workspace(n), stream);
     if (error != cudaSuccess)
         return error;
-    scan_kernel<<<tiles, THREADS, BYTES, stream>>>(n, x, y, head, taken, published);
+    scan_kernel<<<tiles, THREADS, BYTES, stream>>>(n, x, y, head, tickets, status);
     return cudaGetLastError();
 }

@@ -27,7 +27,7 @@ found() {
 found 1 'OVERLAP_GPU=MAYBE: not allowed; allowed: AUTO, ON, OFF' "$folder/nvcc" -DOVERLAP_GPU=MAYBE
 found 0 'left out (OVERLAP_GPU=OFF).*missing: OVERLAP_GPU=OFF' "$folder/nvcc" -DOVERLAP_GPU=OFF
 found 1 '/nowhere/nvcc does not exist; set CUDACXX' /nowhere/nvcc -DOVERLAP_GPU=ON
-found 1 'old-nvcc --list-gpu-arch failed; Overlap needs CUDA 12' "$folder/old-nvcc" -DOVERLAP_GPU=ON
+found 1 'OVERLAP_GPU=ON: .*old-nvcc --list-gpu-arch failed, CUDA 12 or newer is needed' "$folder/old-nvcc" -DOVERLAP_GPU=ON
 found 0 'left out (.*old-nvcc --list-gpu-arch failed, CUDA 12 or newer is needed)' "$folder/old-nvcc"
 found 1 'CMAKE_CUDA_ARCHITECTURES=60: .*nvcc does not build for it; allowed: 75, 80, 90' "$folder/nvcc" -DCMAKE_CUDA_ARCHITECTURES=60
 found 1 'CMAKE_CUDA_ARCHITECTURES=120: ' "$folder/nvcc" '-DCMAKE_CUDA_ARCHITECTURES=80;120'

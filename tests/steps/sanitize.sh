@@ -1,10 +1,7 @@
 #!/bin/sh
-# Runs a step under one tool of compute-sanitizer, at odd sizes: sanitize.sh SANITIZER TOOL PROGRAM TRACK
-sanitizer=$1 tool=$2 program=$3 track=$4
-case $track in
-gemm) set -- --shape 1x1x1,33x32x32,35x79x19,1x105x107,130x66x81,257x129x33 ;;
-*) set -- --shape 1,33,1000,1025,100003 ;;
-esac
+# Runs a step under one tool of compute-sanitizer, at odd sizes: sanitize.sh SANITIZER TOOL PROGRAM SHAPES
+sanitizer=$1 tool=$2 program=$3
+set -- --shape "$4"
 # Without a GPU the program says so, and the sanitizer has nothing to do.
 "$program" --verify-only "$@" >/dev/null || exit $?
 [ -x "$sanitizer" ] || sanitizer=$(command -v compute-sanitizer)

@@ -4,6 +4,7 @@ traps.STEP take a step. Files of students are made here, of the steps, by edits 
 import csv
 import glob
 import io
+import json
 import os
 import re
 import resource
@@ -16,7 +17,7 @@ import time
 
 BUILD, GROUP = os.path.abspath(sys.argv[1]), sys.argv[2]
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-SETTINGS = os.path.join(BUILD, "generated", "check.json")
+SETTINGS = os.path.join(BUILD, "generated", "course.json")
 CHECK, START = os.path.join(BUILD, "check"), os.path.join(BUILD, "start")
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SOURCE, "common", "tools"))
@@ -99,7 +100,8 @@ def patched(diff, name):
 
 
 HOST = "    unsigned blocks = "  # where a step's host code computes
-KERNEL = "    FragC acc[TM][TN];\n"  # where its kernel begins
+KERNEL = re.search(r" *FragC acc\[.*\];\n", read("steps/06_wmma_db/kernel.cu"))[0]  # where its kernel begins
+LOADS = re.search(r"void (load_\w+\()", read("steps/06_wmma_db/kernel.cu"))[1]  # a function of its
 
 
 def test_usage():
@@ -111,20 +113,20 @@ def test_usage():
     expect(2, "STEP 06_wmma: no such step", CHECK, "06_wmma", right)
     expect(2, "none.cu: No such file or directory", CHECK, "06", "none.cu")
     os.mkdir(os.path.join(FOLDER, "folder"))
-    expect(2, "folder: a folder; wanted: a kernel file, or --csv FILE", CHECK, "06", "folder")
+    expect(2, "folder: not a file; wanted: a kernel file, or --csv FILE", CHECK, "06", "folder")
     expect(2, "folder: no .cu file in it", CHECK, "06", "folder", "--csv", "-")
     expect(2, "/dev/null: not a file", CHECK, "06", "/dev/null")
     expect(2, "b.cu: not allowed; allowed: one file, or several with --csv", CHECK, "06", "a.cu", "b.cu")
-    expect(2, "timeout: 0: not allowed; allowed: seconds from 1 to 3600", CHECK, "06", right, "--timeout", "0")
+    expect(2, "--timeout 0: not allowed; allowed: seconds from 1 to 3600", CHECK, "06", right, "--timeout", "0")
     expect(2, "unrecognized arguments: --frob", CHECK, "06", right, "--frob")
     expect(2, "--schedule x: not allowed; allowed: forward-late", CHECK, "06", right, "--schedule", "x")
     expect(2, r"--n \(missing\): not allowed", CHECK, "06", right, "--m", "3")
     expect(2, "--csv /nonexistent/x.csv: No such file", CHECK, "06", right, "--csv", "/nonexistent/x.csv")
     # The pages that are named exist, with the sections.
-    pages = {page for _, _, page in words.FAULTS} | set(words.ORACLE.values()) | {words.RULES, words.DEVICE}
+    pages = {page for _, page in words.FAULTS.values()} | set(words.JUDGE.values()) | {words.RULES, words.DEVICE}
     for step in sorted(os.listdir(os.path.join(SOURCE, "steps"))):
         if os.path.isdir(os.path.join(SOURCE, "steps", step)):
-            pages.add(f"docs/steps/{step}.md#{words.section(read('steps/steps.list').split(step)[1].split()[0])}")
+            pages.add(f"docs/steps/{step}.md#{words.section(check.Build(SETTINGS).steps[step]['base'])}")
     for page in pages - {"{step}"}:
         path, _, anchor = page.partition("#")
         titles = {
@@ -137,8 +139,8 @@ def test_usage():
 
 def test_first():
     """One answer of each kind, so that something is tested where the others are not run."""
-    expect(1, ["x.cu: compiler errors", r"x.cu:\d+:\d+: error: .*load_slap"], CHECK, "06",
-           edited("x.cu", ("static __device__ void load_slab(", "static __device__ void load_slap(")))
+    expect(1, ["x.cu: compiler errors", rf"x.cu:\d+:\d+: error: .*{LOADS[:-1]}"], CHECK, "06",
+           edited("x.cu", ("static __device__ void " + LOADS, "static __device__ void lode(")))
     loop = edited("x.cu", (KERNEL, KERNEL + "    for (volatile int i = 0; i >= 0; i = 1); // for ever\n"))
     expect(1, ["x.cu: an endless loop\n", f"x.cu:{line_of(loop, 'for ever')}: ", "Repeat just this: "], CHECK, "06", loop,
            "--timeout", "1")
@@ -157,7 +159,7 @@ def test_compile():
         "empty.cu: no entry symbol",
         r"empty.cu is empty: it must define gemm\(\) with the parameters that common/track/gemm/gemm.h"
     ], CHECK, "06", write("empty.cu", ""))
-    expect(1, r"x.cu does not define gemm\(\)", CHECK, "06", edited("x.cu", step="09_scan_async"))
+    expect(1, r"x.cu does not define gemm\(\)", CHECK, "06", edited("x.cu", ('"scan.h"', f'"{SOURCE}/common/track/scan/scan.h"'), step="09_scan_async"))
     expect(1, r"x.cu does not define scan_workspace\(\) with the parameters that common/track/scan/scan.h declares", CHECK, "9",
            edited("x.cu", ("scan_workspace(", "scan_space("), step="09_scan_async"))
     expect(1, r"x.cu does not define gemm\(\) with the parameters", CHECK, "06",
@@ -187,7 +189,7 @@ def test_crash():
         return expect(1, [f"x.cu: {kind}", line, "Repeat just this: .*check'? .* x.cu --", "Read: ", *more], CHECK, "06",
                       name, "--timeout", str(seconds))
 
-    told = ["which loop around this line does not end", "This was at M = ", "--timeout 1"]
+    told = ["Which loop around this line does not end", "This was at M = ", "--timeout 1"]
     case("an endless loop\n", "for ever", (KERNEL, KERNEL + "    for (volatile int i = 0; i >= 0; i = 1); // for ever\n"),
          more=["still running after 1 s", *told], seconds=1)
     case("an endless loop in host code", "for ever", (HOST, "    while (M > 0); // for ever\n" + HOST), more=told, seconds=1)
@@ -214,7 +216,8 @@ def test_crash():
          "", ("#include <mma.h>", "#include <stdio.h>\n#include <mma.h>"),
          (KERNEL, KERNEL + '    for (;;)\n        printf("hello\\n");\n'),
          more=["more than 64 MB", "It printed:\nhello\n"])
-    case("wrong values", "", ("= wmma::__float_to_tf32(b[j].x[e])", "= b[j].x[e]"), more=["rounded to TF32"])
+    case("inputs that are not rounded to TF32\n", "wmma::mma_sync", ("= wmma::__float_to_tf32(b[j].x[e])", "= b[j].x[e]"),
+         more=["__float_to_tf32.. of every"])
 
 
 def test_compare():
@@ -228,12 +231,12 @@ def test_compare():
     ], CHECK, "06", "06_wmma_db.cu")
     for name, says in [("variants/06_one_buffer", "nothing overlaps"),
                        ("variants/06_waits_at_once", "nothing overlaps"),
-                       ("variants/06_no_pad", "Bank conflicts: .*Padding"),
-                       ("variants/06_bk_8", "Blocks meet at .* barriers"),
-                       ("variants/06_copy_4", "copies 4 bytes at once on average, 06_wmma_db 16"),
-                       ("../tests/diffs/solutions/06_three_slabs",
+                       ("variants/06_no_pad", "More cycles go to bank conflicts: .*Padding"),
+                       ("variants/06_bk_8", "More block barriers: .* made one"),
+                       ("variants/06_copy_4", "Fewer bytes are copied at once on average: 4.0, 06_wmma_db 16.0"),
+                       ("solutions/06_three_*",
                         "More groups of copies are in flight while your kernel computes: 2, 06_wmma_db 1")]:
-        patched(os.path.join(SOURCE, "tests/diffs", name + ".diff"), "x.cu")
+        patched(glob.glob(os.path.join(SOURCE, "tests/diffs", name + ".diff"))[0], "x.cu")
         expect(0, ["right", says], CHECK, "06", "x.cu")
     run(START, "05", "--to", FOLDER)
     expect(1, ["wrong values", "integers only once they are rounded to TF32"], CHECK, "05", "05_wmma.cu")
@@ -445,47 +448,82 @@ def test_gpu():
 
         def run(self, command, *_, **__):
             if os.path.basename(command[0]) == "gpu":
-                return check.Result(*self.said.pop(0))
+                status, err, found = self.said.pop(0)
+                write(os.path.relpath(command[command.index("--json") + 1], FOLDER), json.dumps(found))
+                return check.Result(status, "", err, False)
             if "-o" in command:
                 write(os.path.relpath(command[command.index("-o") + 1], FOLDER), "")
             return check.Result(0, "", "", False)
 
-    header = "step,base,device,shape,m,n,k,type,path,status,error,unit,rate,rate_low,rate_high,microseconds,samples,l2,library," \
-             "ceiling,copy,speedup,build,note\n"
-    row = "yours,06_wmma_db,Made-up GPU,{},1,1,1,tf32,,verified,1e-7,{},,\n"
-    timed = row.format("book", "TFLOP/s,80,79,81,9,5,cold,20,15,,0.8")
+    def row(shape, **more):
+        return {"step": "yours", "device": "Made-up GPU", "shape": shape, "status": "verified", "rate": None} | more
+
     options = check.parse(["06", right, "--gpu"])
     build = check.Build(SETTINGS)
     build.command = lambda target, ending: (["true"], FOLDER)
+    build.libraries["gpu"] = []
     build.steps["06_wmma_db"].update(missing="", objects={"gpu": []})
     one = check.Check(build, Runner(), None, options, "06_wmma_db", right)
     one.source = read("steps/06_wmma_db/kernel.cu").encode()
-
-    def verified(options):
-        return 0, header + "".join(row.format(name, "," * 10) for name in one.expand(options.split())), "", False
-
-    Runner.said = [verified("--shape test"), verified(check.GEMM_ODD), (0, header + timed, "", False)]
+    verified = [(0, "", {"rows": [row(size) for size in one.expand(asked)]})
+                for asked in ({"--shape": "test"}, one.shifted()[0])]
+    timed = row("book", unit="TFLOP/s", rate=80, speedup=0.8, library=20)
+    Runner.said = [*verified, (0, "", {"rows": [timed]})]
     verdict = words.Verdict("right", status=words.RIGHT)
     if one.on_gpu(verdict) is not None or not re.search(
             r"on Made-up GPU +unit +yours +06_wmma_db +yours / step +% of library\nbook +TFLOP/s +80.0 +100.0 +0.80 +20.0",
             "\n".join(words.tell(one, verdict))):
         bad.append(f"the GPU's figures: {words.tell(one, verdict)}")
-    failed = "yours 33x32x32, near-integer inputs, schedule hardware: 5 of 1056 wrong; first at row 3, column 4: got 7, wanted 8, bound 0\n" \
-             "  repeat: yours --m 33 --n 32 --k 32 --seed 1\n"
-    Runner.said = [(1, header, failed, False)]
+    Runner.said = [(1, "", {"rows": [row("33x32x32", status="FAILED")], "faults": [fault(
+        "judge.wrong_values", inputs="near-integer", schedule="hardware", repeat="yours --m 33 --n 32 --k 32 --seed 1",
+        text="5 of 1056 wrong; first at row 3, column 4: got 7, wanted 8, bound 0")]})]
     wrong = one.on_gpu(words.Verdict("right"))
     said = "\n".join(words.tell(one, wrong)) if wrong else ""
     if not re.search(
             r"wrong values on the GPU\n(.*\n)+5 of 1056 .*row 3, column 4: got 7, wanted 8(.*\n)+.*--gpu --m 33 --n 32 --k 32",
             said):
         bad.append(f"a failure on the GPU: {said}")
-    Runner.said = [(77, "", "no GPU: the driver lists none; the programs under cpu/ need none\n", False)]
+    Runner.said = [(77, "no GPU: the driver lists none; the programs under cpu/ need none\n", {})]
     try:
         one.on_gpu(words.Verdict("right"))
         bad.append("skipped, and not said")
     except check.Cannot as error:
         if "cannot be run here: no GPU" not in str(error):
             bad.append(str(error))
+
+
+def fault(identity, **more):
+    """A record of a fault, see docs/records.md."""
+    keys = "step shape inputs schedule place other thread block other_thread other_block memory text mend repeat".split()
+    return {"id": identity} | dict.fromkeys(keys, "") | more
+
+
+def test_records():
+    """What is made of records, whatever their texts say: made-up programs, whose texts have quotes and no known word."""
+    def told(*faults):
+        return "\n".join(words.tell_faults(faults, "x.cu", "\n".join(f"text of {line}" for line in range(1, 9)).encode(), 5).text)
+
+    def expect_told(said, *patterns):
+        print(said)
+        bad.extend(f"not told: {pattern}" for pattern in patterns if not re.search(pattern, said))
+
+    by = {"thread": "(0,0,0)", "block": "(0,0,0)", "other_thread": "(32,0,0)", "other_block": "(0,0,0)"}
+    race = fault("race.read_of_copy_in_flight", place="x.cu:7", other="x.cu:5", schedule="forward-late", mend="wait",
+                 text="x.cu:7: \"blah\" at x.cu:5; here thread (0,0,0) of block (0,0,0), there thread (32,0,0) of block "
+                 "(0,0,0); usual mend: wait [schedule forward-late]", **by)
+    expect_told(told(race), '^x.cu:7: "blah" at line 5\n +7 \\| text of 7\n +5 \\| text of 5\n',
+                r"Here: thread \(0,0,0\) of block .*There: thread \(32,0,0\)", "Usual mend: wait, and a barrier between")
+    expect_told(told(fault("race.new_kind", text="zut"), fault("bounds.null", text="zat", place="b.h:3")), "^zat\nzut$")
+    for identity, title in (("race.new_kind", "a missing barrier"), ("new", "a fault"), ("host.bounds.null",
+                            "a null pointer in host code"), ("crash.timeout", "an endless loop")):
+        expect_told(words.tell_faults([fault(identity)], "x.cu", b"", 5).kind, f"^{title}$")
+    for identity, said in (("judge.nan", "puts nan wherever"), ("judge.slightly_wrong", "rounded to TF32"),
+                           ("judge.bits_differ", "the order in which threads run"), ("judge.device_error", "gemm.. itself")):
+        expect_told("\n".join(words.tell_wrong(fault(identity, inputs="near-integer"), "gemm", "gemm").text), said)
+    for text, found in (("", {}), ('{"rows": [{"st', {}), ('{"rows": ["\\"\u00e9"]}', {"rows": ['"\u00e9']})):
+        write("records.json", text)
+        if check.records(os.path.join(FOLDER, "records.json")) != found:
+            bad.append(f"records of {text}")
 
 
 def test_right(step):
@@ -529,17 +567,18 @@ def test_traps(step):
         "no_barrier_after_load": "a missing barrier",
         "no_warp_barrier": "a missing barrier",
         "no_fence_before_count": "a race between blocks",
-        "drops_slab": "(wrong values|a copy that is never waited for)",
+        "drops_": "(wrong values|a copy that is never waited for)",
         "never_flips": ".*(missing|wrong|overwrites).*",
         "tail_dropped": "wrong values",
-        "no_tf32_conversion": "wrong values"
+        "no_tf32_conversion": "inputs that are not rounded to TF32"
     }
     for name, row in rows.items():
         header, slug = headers[name], name[9:-3]
         if row["verdict"] != "wrong" or row["compiled"] != "yes" or not row["size"] or not row["repeat"]:
             bad.append(f"{name}: {row['verdict']} at '{row['size']}', repeat '{row['repeat']}'")
-        if slug in kinds and not re.fullmatch(kinds[slug], row["failure"]):
-            bad.append(f"{name}: {row['failure']}, wanted {kinds[slug]}")
+        for kind, wanted in kinds.items():
+            if slug.startswith(kind) and not re.fullmatch(wanted, row["failure"]):
+                bad.append(f"{name}: {row['failure']}, wanted {wanted}")
         if "Race" in header:  # one of the lines that race is named
             texts = re.findall(r"\{([^}]*)\}", header["Race"])
             with open(os.path.join(FOLDER, name), encoding="utf-8") as file:

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Where programs end early: a full disk, Ctrl-C, a second ladder, no memory, an odd path: edges.sh STEP_PROGRAM LADDER
-step=$1 ladder=$2
+# Where programs end early: a full disk, Ctrl-C, a second ladder, no memory, an odd path: edges.sh STEP_PROGRAM LADDER FAKE_LADDER FAKE_DRIVER
+# FAKE_LADDER has steps that are made up, see fake/steps.c; in the folder FAKE_DRIVER lies a libcuda.so.1, see fake/driver.c.
+step=$1 ladder=$2 fake_ladder=$3 fake_driver=$4
 bad=0
 . "$(dirname "$0")/../expect.sh"
 folder=$(mktemp -d) || exit 1
@@ -33,7 +34,7 @@ expect 2 'cannot be written: another program is writing it' "$odd/ladder" --cpu 
 # ---- Ctrl-C in the middle: a made-up program measures one shape, and would take a minute for the next ----
 cat >"$odd/slow" <<'END'
 #!/bin/sh
-echo '01_naive,,CPU device,7x1x1,7,1,1,f32,,verified,1e-7,,,,,,,,,,,,,'
+echo '01_naive,,CPU device,7x1x1,7,1,1,f32,,verified,1e-7,,,,,,,,,,,,,,,,,,'
 exec sleep 60
 END
 chmod +x "$odd/slow"
@@ -58,18 +59,25 @@ start_ladder --cpu --json "$odd/json"
 expect 2 'csv: cannot be written: another program is writing it' "$ladder" --cpu --csv "$odd/csv"
 interrupt_ladder
 expect 0 '^01_naive,.*,7x1x1,.*,verified,' cat "$odd/csv"
-expect 0 '^\]}$\|^\], "facts": .*\]}$' tail -n 1 "$odd/json"
+expect 0 '"shape": "7x1x1"' python3 -m json.tool "$odd/json"
 expect 0 '^interrupted: ' cat "$odd/err"
 expect 0 '^interrupted, so not complete: 1 verified, 0 failed, 0 skipped' cat "$odd/out"
 
-# ---- two ladders on one GPU ----
-if ! "$ladder" --list | grep -q '^01_naive .*no GPU program'; then
-    mkdir "$odd/gpu"
-    mv "$odd/cpu/01_naive" "$odd/gpu/01_naive"
-    CUDA_VISIBLE_DEVICES=edges-$$
-    export CUDA_VISIBLE_DEVICES
-    start_ladder --gpu
-    expect 2 'another ladder is at work on the GPU' "$odd/ladder" --gpu --steps 01_naive
-    interrupt_ladder
-fi
+# ---- two ladders on one GPU, whatever CUDA_VISIBLE_DEVICES calls it; with a driver, and without ----
+mkdir "$odd/gpu"
+mv "$odd/cpu/01_naive" "$odd/gpu/01_naive"
+cp "$fake_ladder" "$odd/ladder"
+export FAKE_BUS=edges-$$ LD_LIBRARY_PATH="$fake_driver"
+refused='another ladder is at work on the GPU'
+export CUDA_VISIBLE_DEVICES=0 FAKE_GPUS=2
+start_ladder --gpu
+for same in 0 0,1 GPU-fake-0; do
+    expect 2 "$refused" env CUDA_VISIBLE_DEVICES=$same "$odd/ladder" --gpu --steps 01_naive
+done
+expect 77 'needs sm_90a' env CUDA_VISIBLE_DEVICES=1,0 FAKE_SM=100 "$odd/ladder" --gpu --steps 90_exact --shapes 7x1x1
+interrupt_ladder
+CUDA_VISIBLE_DEVICES=edges-$$ FAKE_GPUS=0
+start_ladder --gpu
+expect 2 "$refused" env CUDA_VISIBLE_DEVICES=edges-$$,1 "$odd/ladder" --gpu --steps 01_naive
+interrupt_ladder
 exit $bad

@@ -28,10 +28,10 @@ workspace_function reduce_workspace_running, reduce_workspace_chunks;
 static bool pretend_gpu;
 static gemm_function *library; /* what "cuBLAS FP32" runs; null: there is no library */
 
-int __real_device_open(struct options *options, enum shape_kind kind, struct device *device);
-int __wrap_device_open(struct options *options, enum shape_kind kind, struct device *device);
-int __wrap_device_open(struct options *options, enum shape_kind kind, struct device *device) {
-    int status = __real_device_open(options, kind, device);
+int __real_device_open(int ordinal, struct device *device);
+int __wrap_device_open(int ordinal, struct device *device);
+int __wrap_device_open(int ordinal, struct device *device) {
+    int status = __real_device_open(ordinal, device);
     device->gpu = pretend_gpu;
     device->l2_bytes = 1 << 16;
     return status;

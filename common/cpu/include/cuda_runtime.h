@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include "../kernel_side.h"
+#include "../core/kernel_side.h"
 
 #define __host__
 #define __device__

@@ -137,7 +137,7 @@ static cudaError_t run(struct problem *p, const struct solver *s, cudaStream_t s
     return gemm(M, N, K, q->A.at, lda, q->B.at, ldb, q->C.at, ldc, stream);
 }
 
-static bool wrong(struct problem *p, const struct solver *s, int input, struct row *row) {
+static const char *wrong(struct problem *p, const struct solver *s, int input, struct row *row) {
     struct product *q = &side_of(p, s)->product;
     const bool exact = inputs[input].exact;
     q->types = s->types;
@@ -145,7 +145,7 @@ static bool wrong(struct problem *p, const struct solver *s, int input, struct r
     if (result.count == 0) {
         if (input == REAL && !(row->error >= result.largest))
             row->error = result.largest;
-        return false;
+        return NULL;
     }
     const size_t i = result.first / q->C.cols, j = result.first % q->C.cols,
                  size = element_size(q->C.type);
@@ -156,16 +156,16 @@ static bool wrong(struct problem *p, const struct solver *s, int input, struct r
     CUDA_CHECK(cudaMemcpy(&mag, q->mag + result.first, sizeof mag, cudaMemcpyDeviceToHost));
     CUDA_CHECK(cudaMemcpy(&bits, (const char *)q->C.at + (i * q->C.ld + j) * size, size,
                           cudaMemcpyDeviceToHost)); /* little-endian */
-    value_text(got, sizeof got, q->C.type, bits);
-    int length =
-        snprintf(row->note, sizeof row->note,
-                 "%llu of %zu wrong; first at row %zu, column %zu: got %s, wanted %.9g, bound %.3g",
-                 result.count, q->C.rows * q->C.cols, i, j, got, product_wants(q, exact, ref),
-                 product_allows(q, exact, ref, mag));
+    const double want = product_wants(q, exact, ref);
+    const char *id = value_text(got, sizeof got, q->C.type, bits, want);
+    int length = snprintf(
+        row->note, sizeof row->note,
+        "%llu of %zu wrong; first at row %zu, column %zu: got %s, wanted %.9g, bound %.3g",
+        result.count, q->C.rows * q->C.cols, i, j, got, want, product_allows(q, exact, ref, mag));
     if (!exact && isfinite(result.sum)) /* a sign of its own betrays what rounds one way */
         snprintf(row->note + length, sizeof row->note - (size_t)length,
                  "; mean error %+.1e of sum |a||b|", result.sum / (double)(q->C.rows * q->C.cols));
-    return true;
+    return id;
 }
 
 const struct track gemm_track = {

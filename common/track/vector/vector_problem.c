@@ -93,7 +93,8 @@ static cudaError_t run(struct problem *p, const struct solver *s, cudaStream_t s
     return ((const struct vector_step *)s->entry)->run(n, v->x.at, y, p->workspace.at, stream);
 }
 
-static bool wrong_sum(struct problem *p, const struct solver *s, int input, struct row *row) {
+static const char *wrong_sum(struct problem *p, const struct solver *s, int input,
+                             struct row *row) {
     const struct vector_problem *v = (const struct vector_problem *)p;
     const enum element_type out = s->types.out;
     const double n = (double)v->x.cols;
@@ -109,14 +110,15 @@ static bool wrong_sum(struct problem *p, const struct solver *s, int input, stru
         double error = fabs(sum - want) / (0.5 * n); /* the mean of |x| is 1/2 */
         if (input == REALS && n > 0 && !(row->error >= error))
             row->error = error;
-        return false;
+        return NULL;
     }
-    value_text(text, sizeof text, out, bits);
+    const char *id = value_text(text, sizeof text, out, bits, want);
     snprintf(row->note, sizeof row->note, "got %s, wanted %.9g, bound %.3g", text, want, bound);
-    return true;
+    return id;
 }
 
-static bool wrong_scan(struct problem *p, const struct solver *s, int input, struct row *row) {
+static const char *wrong_scan(struct problem *p, const struct solver *s, int input,
+                              struct row *row) {
     const struct vector_problem *v = (const struct vector_problem *)p;
     const uint32_t *in = v->x.at, *out = v->y.matrix.at;
     const struct found found = judge_scan(&v->x, &v->y.matrix);
@@ -125,16 +127,17 @@ static bool wrong_scan(struct problem *p, const struct solver *s, int input, str
     char text[48];
     (void)input;
     if (found.count == 0)
-        return false;
+        return NULL;
     if (first > 0)
         CUDA_CHECK(cudaMemcpy(&before, out + first - 1, sizeof before, cudaMemcpyDeviceToHost));
     CUDA_CHECK(cudaMemcpy(&got, out + first, sizeof got, cudaMemcpyDeviceToHost));
     CUDA_CHECK(cudaMemcpy(&x, in + first, sizeof x, cudaMemcpyDeviceToHost));
-    value_text(text, sizeof text, s->types.out, got);
+    const char *id =
+        value_text(text, sizeof text, s->types.out, got, (double)(uint32_t)(before + x));
     snprintf(row->note, sizeof row->note,
              "%llu of %zu wrong; first at element %zu: got %s, wanted %u + %u", found.count,
              v->x.cols, first, text, before, x);
-    return true;
+    return id;
 }
 
 const struct track reduce_track = {

@@ -44,12 +44,12 @@ static void test_silent(void **state) {
         for (int k = 0; k < SILENT_KERNELS; ++k) {
             prepare(s);
             if (run_silent(k, in, out, flag) != cudaSuccess)
-                fail_msg("kernel %d, schedule %s: %s", k, s->name, cpu_fault_text(0));
+                fail_msg("kernel %d, schedule %s: %s", k, s->name, cpu_fault(0)->text);
         }
         for (int k = 0; k < RIGHT_KERNELS; ++k) {
             prepare(s);
             if (run_right(k, in, out) != cudaSuccess)
-                fail_msg("right kernel %d, schedule %s: %s", k, s->name, cpu_fault_text(0));
+                fail_msg("right kernel %d, schedule %s: %s", k, s->name, cpu_fault(0)->text);
         }
     }
 }
@@ -113,7 +113,7 @@ static const char *place_of(const char *name, char *place, size_t size) {
 static int reported(size_t i, const char *a, const char *b) {
     for (unsigned f = 0; f < cpu_faults(); ++f)
         for (int k = 0; k < 3 && races[i].kinds[k]; ++k) {
-            const char *text = cpu_fault_text(f), *first = strstr(text, a);
+            const char *text = cpu_fault(f)->text, *first = strstr(text, a);
             if (first && strstr(text, races[i].kinds[k]) && strstr(a == b ? first + 1 : text, b))
                 return 1;
         }
@@ -132,7 +132,7 @@ static void test_races(void **state) {
                 fail_msg("silent on %s, schedule %s", races[i].a, s->name);
             if (!reported(i, a, strcmp(a, b) ? b : a))
                 fail_msg("no report of \"%s\" at %s and %s in: %s [%s]", races[i].kinds[0], a, b,
-                         cpu_fault_text(0), s->name);
+                         cpu_fault(0)->text, s->name);
         }
     }
 }
@@ -142,7 +142,7 @@ static void test_report(void **state) {
     prepare(&cpu_schedules[0]);
     run_racy(SHUFFLE_ORDERS_NOTHING, in, out, flag);
     assert_int_equal(cpu_faults(), 1); /* one for a pair of lines, whichever came first */
-    const char *text = cpu_fault_text(0);
+    const char *text = cpu_fault(0)->text;
     assert_non_null(strstr(text, "race in s: "));
     assert_non_null(strstr(text, "here thread ("));
     assert_non_null(strstr(text, ",0,0) of block (0,0,0), there thread ("));
@@ -175,25 +175,25 @@ static void test_counters(void **state) {
             cpu_counters_reset();
             assert_int_equal(run_strides(table[i].stride, table[i].pitch, table[i].wide, in, out),
                              cudaSuccess);
-            cpu_counters_get(&c, NULL);
+            cpu_counters_get(&c);
             assert_int_equal(c.load_sectors, table[i].load);
             assert_int_equal(c.load_ideal, table[i].load_ideal);
             assert_int_equal(c.store_sectors, table[i].wide ? 16 : 4);
             assert_int_equal(c.shared_cycles, table[i].cycles);
             assert_int_equal(c.conflicts, table[i].conflicts);
-            assert_int_equal(c.register_bytes, table[i].wide ? 512 : 128);
+            assert_int_equal(c.thread_bytes, table[i].wide ? 512 : 128);
         }
     struct cpu_counters c;
     prepare(&cpu_schedules[0]);
     cpu_counters_reset();
     assert_int_equal(run_silent(RING_OF_THREE, in, out, flag), cudaSuccess);
-    cpu_counters_get(&c, NULL);
+    cpu_counters_get(&c);
     assert_int_equal(c.in_flight, 2); /* distance 2: the two rows behind the one that is read */
     assert_int_equal(c.copy_bytes, 8 * 64 * 4);
     assert_int_equal(c.copy_sectors, 8 * 64 * 4 / 32);
     assert_int_equal(c.waits, 9 * 2);
     assert_int_equal(c.barriers, 8);
-    assert_int_equal(c.register_bytes, 0);
+    assert_int_equal(c.thread_bytes, 0);
 }
 
 int main(void) {

@@ -39,6 +39,12 @@ static int teardown(void **state) {
     return cudaFree(in) || cudaFree(out);
 }
 
+/** The sentence of fault `i`; "" if there is none. */
+static const char *text_of(unsigned i) {
+    const struct cpu_fault *fault = cpu_fault(i);
+    return fault ? fault->text : "";
+}
+
 static void get(const void *device, void *host, size_t size) {
     assert_int_equal(cudaMemcpy(host, device, size, cudaMemcpyDeviceToHost), cudaSuccess);
 }
@@ -295,25 +301,30 @@ static void assert_report(const char *text, const char *mark, const char *messag
 
 static const struct {
     enum wrong kernel;
-    const char *mark, *message, *mark2, *message2; /* the second may be null */
+    const char *id, *mark, *message, *mark2, *message2; /* the second may be null */
 } faults[] = {
-    {DIVERGENT_BARRIER, "SECOND_BARRIER", "divergent barrier: others of the block wait at", 0, 0},
-    {DEADLOCK, "DEADLOCK_WARP", "deadlock: 16 of 64 threads wait at __syncwarp", "DEADLOCK_BLOCK",
-     "deadlock: 48 of 64 threads wait at __syncthreads"},
-    {MIXED_COLLECTIVES, "MIXED_BALLOT", "__ballot_sync while other lanes", 0, 0},
-    {NOT_IN_MASK, "NOT_IN_MASK", "mask 0000ffff leaves out the calling lane", 0, 0},
-    {ASYNC_MISALIGNED_DST, "ASYNC_MISALIGNED_DST", "16 bytes to a misaligned", 0, 0},
-    {ASYNC_MISALIGNED_SRC, "ASYNC_MISALIGNED_SRC", "8 bytes from a misaligned", 0, 0},
-    {ASYNC_SIZE, "ASYNC_SIZE", "copy of 12 bytes", 0, 0},
-    {ASYNC_FILL_SIZE, "ASYNC_FILL_SIZE", "copy of 4 bytes zero-fills 8", 0, 0},
-    {ASYNC_NOT_COMMITTED, "ASYNC_NOT_COMMITTED", "never committed", 0, 0},
-    {ASYNC_NOT_WAITED, "ASYNC_NOT_WAITED", "never waited for", 0, 0},
-    {ASYNC_OUT_OF_BOUNDS, "ASYNC_OUT_OF_BOUNDS", "reads 0 bytes past the end of a device", 0, 0},
-    {ASYNC_NOT_SHARED, "ASYNC_NOT_SHARED", "not in shared memory", 0, 0},
-    {PAST_DYNAMIC_SHARED, "PAST_DYNAMIC_SHARED", "byte 256 of smem", 0, 0},
-    {WMMA_POINTER, "WMMA_RULES", "not a multiple of 32 bytes", 0, 0},
-    {WMMA_LEADING_DIMENSION, "WMMA_RULES", "leading dimension of 10", 0, 0},
-    {ATOMIC_MISALIGNED, "ATOMIC_MISALIGNED", "atomic of 4 bytes", 0, 0},
+    {DIVERGENT_BARRIER, "barrier.divergent", "SECOND_BARRIER",
+     "divergent barrier: others of the block wait at", 0, 0},
+    {DEADLOCK, "deadlock", "DEADLOCK_WARP", "deadlock: 16 of 64 threads wait at __syncwarp",
+     "DEADLOCK_BLOCK", "deadlock: 48 of 64 threads wait at __syncthreads"},
+    {MIXED_COLLECTIVES, "warp.mixed", "MIXED_BALLOT", "__ballot_sync while other lanes", 0, 0},
+    {NOT_IN_MASK, "warp.mask", "NOT_IN_MASK", "mask 0000ffff leaves out the calling lane", 0, 0},
+    {ASYNC_MISALIGNED_DST, "copy.to_misaligned", "ASYNC_MISALIGNED_DST", "16 bytes to a misaligned",
+     0, 0},
+    {ASYNC_MISALIGNED_SRC, "copy.from_misaligned", "ASYNC_MISALIGNED_SRC",
+     "8 bytes from a misaligned", 0, 0},
+    {ASYNC_SIZE, "copy.size", "ASYNC_SIZE", "copy of 12 bytes", 0, 0},
+    {ASYNC_FILL_SIZE, "copy.zero_fill", "ASYNC_FILL_SIZE", "copy of 4 bytes zero-fills 8", 0, 0},
+    {ASYNC_NOT_COMMITTED, "copy.never_committed", "ASYNC_NOT_COMMITTED", "never committed", 0, 0},
+    {ASYNC_NOT_WAITED, "copy.never_waited_for", "ASYNC_NOT_WAITED", "never waited for", 0, 0},
+    {ASYNC_OUT_OF_BOUNDS, "copy.bounds", "ASYNC_OUT_OF_BOUNDS",
+     "reads 0 bytes past the end of a device", 0, 0},
+    {ASYNC_NOT_SHARED, "copy.not_shared", "ASYNC_NOT_SHARED", "not in shared memory", 0, 0},
+    {PAST_DYNAMIC_SHARED, "bounds.smem", "PAST_DYNAMIC_SHARED", "byte 256 of smem", 0, 0},
+    {WMMA_POINTER, "wmma.misaligned", "WMMA_RULES", "not a multiple of 32 bytes", 0, 0},
+    {WMMA_LEADING_DIMENSION, "wmma.leading_dimension", "WMMA_RULES", "leading dimension of 10", 0,
+     0},
+    {ATOMIC_MISALIGNED, "atomic.misaligned", "ATOMIC_MISALIGNED", "atomic of 4 bytes", 0, 0},
 };
 
 static void test_faults(void **state) {
@@ -325,7 +336,11 @@ static void test_faults(void **state) {
             assert_int_equal(run_wrong(faults[i].kernel, in, out, WORDS), cudaErrorLaunchFailure);
             assert_int_equal(cudaDeviceSynchronize(), cudaErrorLaunchFailure);
             assert_int_equal(cpu_faults(), faults[i].mark2 ? 2 : 1);
-            const char *first = cpu_fault_text(0);
+            const char *first = text_of(0);
+            assert_string_equal(cpu_fault(0)->id, faults[i].id);
+            assert_string_equal(cpu_fault(0)->schedule, s->name);
+            assert_memory_equal(first, cpu_fault(0)->place, strlen(cpu_fault(0)->place));
+            assert_null(cpu_fault(2));
             if (faults[i].kernel == DIVERGENT_BARRIER || both) {
                 /* Which side comes first, and so is named, depends on the schedule. */
                 assert_non_null(strstr(first, "device/wrong.cu:"));
@@ -333,7 +348,7 @@ static void test_faults(void **state) {
                 assert_report(first, faults[i].mark, faults[i].message);
             }
             if (s == cpu_schedules || faults[i].mark2) {
-                const char *second = cpu_fault_text(1);
+                const char *second = text_of(1);
                 int swapped = faults[i].mark2 && !strstr(first, faults[i].message);
                 assert_report(swapped ? second : first, faults[i].mark, faults[i].message);
                 if (faults[i].mark2)
@@ -353,11 +368,11 @@ static void test_canaries(void **state) {
     assert_int_equal(cudaMalloc((void **)&odd, 100), cudaSuccess);
     assert_int_equal((uintptr_t)odd % 256, 0);
     assert_int_equal(run_wrong(WRITE_IN_SLACK, in, odd, 25), cudaErrorLaunchFailure);
-    assert_report(cpu_fault_text(0), "WRITE_IN_SLACK",
+    assert_report(text_of(0), "WRITE_IN_SLACK",
                   "write 0 bytes past the end of a device allocation of 100 bytes");
     cpu_faults_clear();
     assert_int_equal(run_wrong(WRITE_BEFORE_START, in, odd, 25), cudaErrorLaunchFailure);
-    assert_report(cpu_fault_text(0), "WRITE_BEFORE_START",
+    assert_report(text_of(0), "WRITE_BEFORE_START",
                   "write 4 bytes before the start of a device allocation of 100 bytes");
     cpu_faults_clear();
     assert_int_equal(cudaFree(odd), cudaSuccess);
@@ -636,7 +651,15 @@ static void test_wmma(void **state) {
                 cpu_schedule_set(s);
                 cudaMemset(dc, 0xff, sizeof c);
                 cpu_counters_reset();
-                assert_int_equal(run_wmma(type, layout & 1, layout >> 1, da, db, dc), cudaSuccess);
+                if (run_wmma(type, layout & 1, layout >> 1, da, db, dc) != cudaSuccess) {
+                    assert_int_equal(type, TF32_NOT_CONVERTED); /* reported, and cut off */
+                    assert_int_equal(cpu_faults(), 1);
+                    assert_string_equal(cpu_fault(0)->id, "wmma.unrounded_tf32");
+                    assert_non_null(strstr(cpu_fault(0)->place, "device/wmma.cu:"));
+                    cpu_faults_clear();
+                } else {
+                    assert_int_not_equal(type, TF32_NOT_CONVERTED);
+                }
                 get(dc, c, sizeof c);
                 for (int i = 0; i < 256; ++i)
                     if (!(fabs(c[i] - want[i]) < 4e-6)) /* 16 roundings of sums below 16 */
@@ -645,11 +668,11 @@ static void test_wmma(void **state) {
                 if (s == cpu_schedules)
                     memcpy(first, c, sizeof first);
                 assert_memory_equal(c, first, sizeof c);
-                cpu_counters_get(&counters, NULL);
+                cpu_counters_get(&counters);
                 if (cpu_is_checked()) {
                     assert_int_equal(counters.mma, 1);
                     assert_int_equal(counters.tensor_flops, 2 * 16 * 16 * depth[type]);
-                    assert_int_equal(counters.register_bytes, 2 * 16 * depth[type] * size[type]);
+                    assert_int_equal(counters.thread_bytes, 2 * 16 * depth[type] * size[type]);
                 }
             }
         }

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Loads every page of the course in headless Chromium: wide, as a desktop and as a phone, light and dark.
+"""Loads pages of the course in headless Chromium: wide, as a desktop and as a phone, light and dark.
 
-  pages.py SITE [--shots FOLDER]    SITE: the folder of index.html; FOLDER: where PNG pictures go
+  pages.py SITE [--shots FOLDER] [PAGE ...]    SITE: the folder of index.html; FOLDER: where PNG pictures go;
+                                               PAGE: such as docs/index.md (default: every page)
 
 Checks of each page: the title, the navigation, the diff block of a step's page, that every picture is
 there, that nothing is wider than the window, that text stands out from its background, that the console
 stays silent and that nothing is asked of the network. Exit status 77 without Chromium or without a site.
 """
+import argparse
 import base64
 import fcntl
 import json
@@ -139,14 +141,20 @@ def skip(why):
 
 
 def main():
-    site = os.path.abspath(sys.argv[1])
-    shots = sys.argv[3] if len(sys.argv) > 3 and sys.argv[2] == "--shots" else None
+    parser = argparse.ArgumentParser()
+    parser.add_argument("site", type=os.path.abspath)
+    parser.add_argument("--shots")
+    every = [p for p in fresh.pages() if p.endswith(".md") and p.startswith("docs/")]
+    parser.add_argument("pages", nargs="*", metavar="page")
+    arguments = parser.parse_args()
+    if not set(arguments.pages) <= set(every):
+        parser.error(f"pages: {', '.join(every)}")
+    site, shots, names = arguments.site, arguments.shots, arguments.pages or every
     program = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chromium-browser")
     if not program:
         skip("no Chromium (Debian: apt-get install chromium)")
     if not os.path.exists(f"{site}/index.html"):
         skip(f"no site in {site} (cmake --build build --target site)")
-    names = [p for p in fresh.pages() if p.endswith(".md") and p.startswith("docs/")]
     bad = 0
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:  # its helpers outlive Chromium a little
         browser = Browser(program, profile)

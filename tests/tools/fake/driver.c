@@ -2,6 +2,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int answer(const char *name, int otherwise) {
     const char *value = getenv(name);
@@ -38,5 +39,15 @@ int cuDeviceGetAttribute(int *value, int attribute, int device) {
 int cuDeviceTotalMem_v2(size_t *bytes, int device) {
     (void)device;
     *bytes = (size_t)80 << 30;
+    return 0;
+}
+
+/* The first GPU of CUDA_VISIBLE_DEVICES, which names GPU 1 "1" or "GPU-fake-1". */
+int cuDeviceGetPCIBusId(char *id, int size, int device) {
+    const char *visible = getenv("CUDA_VISIBLE_DEVICES"), *bus = getenv("FAKE_BUS");
+    if (visible != NULL && strncmp(visible, "GPU-fake-", 9) == 0)
+        visible += 9;
+    snprintf(id, (size_t)size, "%s:%d", bus != NULL ? bus : "fake",
+             device + (visible != NULL ? atoi(visible) : 0));
     return 0;
 }

@@ -1,4 +1,4 @@
-/* The reader of shapes.txt: the first line is what is looked for, the rest the file. */
+/* What --shape takes: names, sets and sizes. */
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -7,12 +7,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size == 0)
         return 0;
     enum shape_kind kind;
-    char *what = text_and_kind(data, size, &kind), *text = strchr(what, '\n');
-    if (text != NULL)
-        *text++ = '\0';
+    char *what = text_and_kind(data, size, &kind);
     memset(error, 'x', sizeof error);
     list.count = 0;
-    if (shapes_find(text != NULL ? text : shapes_text, kind, what, &list, error)) {
+    if (shapes_find(kind, what, &list, error)) {
         REQUIRE(list.count > 0 && list.count <= SHAPES_MAX);
         for (int i = 0; i < list.count; ++i)
             require_size(kind, &list.shape[i]);

@@ -1,0 +1,165 @@
+/** @file counters.cpp What a warp's instructions cost. */
+#include <map>
+#include <set>
+#include <unordered_map>
+#include "checked/counters.h"
+#include "core/program.h"
+
+namespace cpu {
+cpu_counters sums;
+bool counting;
+
+namespace {
+struct Site {
+    uint64_t instructions, cost, ideal; ///< sectors of global memory or cycles of shared memory
+};
+std::unordered_map<Place, Spot> spots;
+std::vector<Spot *> new_spots; ///< whose line is not known yet
+std::map<decltype(LogEntry().key()), Site> sites;
+
+void find_lines() {
+    static std::map<std::string, const Spot *> first;
+    std::vector<Place> places;
+    for (const Spot *spot : new_spots) places.push_back(spot->place);
+    look_up_lines(places);
+    for (Spot *spot : new_spots) spot->line = first.try_emplace(source_line(spot->place), spot).first->second;
+    new_spots.clear();
+}
+
+/// The distinct pieces of `unit` bytes that accesses touch.
+std::vector<uint64_t> pieces(const std::vector<uint64_t> &addresses, unsigned size, unsigned unit) {
+    std::vector<uint64_t> all;
+    for (uint64_t a : addresses)
+        for (uint64_t p = a / unit; p <= (a + size - 1) / unit; ++p) all.push_back(p);
+    if (!std::is_sorted(all.begin(), all.end())) std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return all;
+}
+
+/// Whether all lanes want the same as the lane whose number differs in one bit.
+bool by_twos(const std::vector<LogEntry> &lanes, unsigned bit) {
+    return lanes.size() == warp_size && std::all_of(lanes.begin(), lanes.end(), [&](const LogEntry &l) {
+               return l.address == lanes[l.lane ^ bit].address;
+           });
+}
+
+/// One instruction of a warp.
+void count(const std::vector<LogEntry> &lanes) {
+    std::vector<uint64_t> part;
+    const LogEntry &e = lanes[0];
+    uint64_t bytes = e.size * lanes.size(), cost = 0, ideal = 0;
+    if (e.op == Op::wait) {
+        ++sums.waits;
+    } else if (e.op == Op::multiply) {
+        ++sums.mma;
+        sums.tensor_flops += e.address;
+    } else if (e.shared) {
+        // 8 bytes a lane go out in two groups of lanes, 16 bytes in four, or in two if lanes read by twos.
+        bool twos = e.op == Op::load && e.size == 16 && (by_twos(lanes, 1) || by_twos(lanes, 2));
+        unsigned together = e.size <= 4 ? 32 : e.size <= 8 || twos ? 16 : 8;
+        for (size_t i = 0; i < lanes.size(); part.clear(), ++ideal) {
+            unsigned group = lanes[i].lane / together, words[32] = {}, most = 0; // of each bank
+            for (; i < lanes.size() && lanes[i].lane / together == group; ++i)
+                part.push_back(lanes[i].address);
+            for (uint64_t word : pieces(part, e.size, 4)) most = std::max(most, ++words[word % 32]);
+            cost += most;
+        }
+        sums.shared_cycles += cost;
+        sums.conflicts += cost - ideal;
+        if (e.op == Op::store) sums.thread_bytes += bytes;
+        if (e.op == Op::copy) sums.copy_bytes += bytes;
+    } else {
+        for (const LogEntry &lane : lanes) part.push_back(lane.address);
+        unsigned word = std::min<unsigned>(e.size, 4);
+        cost = pieces(part, e.size, 32).size();
+        ideal = (pieces(part, e.size, word).size() * word + 31) / 32;
+        if (e.op == Op::copy && e.size == 16) { // once for each 32 bytes of shared memory
+            std::set<std::pair<uint64_t, uint64_t>> pairs;
+            for (const LogEntry &lane : lanes) pairs.emplace(lane.address / 32, lane.to / 32);
+            cost = pairs.size();
+        }
+        if (e.op == Op::load) sums.load_sectors += cost, sums.load_ideal += ideal;
+        if (e.op == Op::store) sums.store_sectors += cost, sums.store_ideal += ideal;
+        if (e.op == Op::copy) sums.copy_sectors += cost, sums.copy_ideal += ideal;
+    }
+    Site &site = sites[e.key()];
+    ++site.instructions, site.cost += cost, site.ideal += ideal;
+}
+
+} // namespace
+
+void count_later(Agent thread, Op op, bool shared, Place place, uint64_t address, unsigned size,
+                 uint64_t to) {
+    auto [spot, fresh] = spots.try_emplace(place, Spot{place, nullptr});
+    if (fresh) new_spots.push_back(&spot->second);
+    Log &log = thread.block.trace->logs[thread.number];
+    const auto lane = uint8_t(thread.number % warp_size);
+    log.entries.push_back({address, to, &spot->second, op, shared, lane, uint16_t(size)});
+    if (op == Op::wait) log.begins = true;
+    if (op == Op::load && shared && log.begins) {
+        log.begins = false;
+        const Thread &t = thread.block.thread[thread.number];
+        std::set<unsigned> groups; // in flight
+        for (const AsyncCopy &c : t.copies)
+            if (c.group < t.group) groups.insert(c.group);
+        sums.in_flight = std::max<uint64_t>(sums.in_flight, groups.size());
+    }
+}
+
+void count_warp(Block &block, unsigned warp) {
+    std::vector<LogEntry> together;
+    Log *const begin = &block.trace->logs[warp * warp_size];
+    Log *const end = begin + std::min(warp_size, block.threads - warp * warp_size);
+    find_lines();
+    for (;;) {
+        const LogEntry *first = nullptr;
+        for (Log *log = begin; log < end; ++log)
+            if (const auto &all = log->entries;
+                !all.empty() && (!first || all[0].spot->place < first->spot->place))
+                first = &all[0];
+        if (!first) break;
+        const auto key = first->key();
+        together.clear();
+        for (Log *log = begin; log < end; ++log)
+            if (auto &all = log->entries; !all.empty() && all[0].key() == key) {
+                together.push_back(all[0]);
+                all.pop_front();
+            }
+        count(together);
+    }
+}
+
+void count_block(Block &block, bool barrier) {
+    sums.barriers += barrier;
+    for (unsigned w = 0; w < block.warp.size(); ++w) count_warp(block, w);
+    if (barrier)
+        for (Log &log : block.trace->logs) log.begins = true;
+}
+
+unsigned counter_lines(const cpu_counter_line **lines) {
+    static const char *const operations[] = {"load", "store", "atomic", "copy", "wait", "mma"};
+    static std::set<std::string> texts; // which the lines point to
+    static std::vector<cpu_counter_line> all;
+    auto keep = [](const std::string &text) { return texts.insert(text).first->c_str(); };
+    all.clear();
+    for (const auto &[key, site] : sites) {
+        const auto &[line, shared, op, size] = key;
+        const bool accesses = op < Op::wait;
+        all.push_back({keep(source_file(line->place)), line_number(line->place), operations[int(op)],
+                       !accesses ? ""
+                       : shared  ? "shared"
+                                 : "global",
+                       size, site.instructions, site.cost, site.ideal, keep(source_text(line->place))});
+    }
+    std::stable_sort(all.begin(), all.end(), [](const cpu_counter_line &a, const cpu_counter_line &b) {
+        return std::make_tuple(strcmp(a.file, b.file), a.line) < std::make_tuple(0, b.line);
+    });
+    *lines = all.data();
+    return unsigned(all.size());
+}
+void reset_counters() {
+    counting = true;
+    sums = {};
+    sites.clear();
+}
+} // namespace cpu

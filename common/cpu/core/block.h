@@ -1,0 +1,159 @@
+/**
+ * @file block.h
+ * A grid that runs, the block that is resident, its threads, and the functions by which they run. All
+ * state hangs on these: whoever runs finds it through `self`.
+ *
+ * Today a grid has one resident block, on one OS thread. With more, each would have an OS thread of its
+ * own, for its thread-local memory is the shared memory, and they would take turns.
+ */
+#pragma once
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <vector>
+#include <boost/context/fiber.hpp>
+#include "core/device.h"
+#include "cpu_device.h"
+
+namespace cpu {
+using Fiber = boost::context::fiber;
+struct Block;
+struct GridTrace; ///< of the checked flavour, see tracer.h
+struct BlockTrace;
+
+/// A cp.async on its way.
+struct AsyncCopy {
+    void *dst;
+    const void *src;
+    unsigned size, zfill, group;
+    bool landed;
+    Place place;
+};
+
+struct Thread {
+    Block *block;
+    unsigned rank; ///< linear index in the block
+    uint3 index;
+    const char *waits_at; ///< what for, and where; null unless it waits
+    Place wait_place;
+    unsigned spins; ///< how often it may have waited for another thread in a loop
+    std::vector<AsyncCopy> copies;
+    unsigned group; ///< number of the group that is open
+    Fiber context;  ///< where the thread stands while it does not run
+};
+
+/// Lanes of a warp that meet, and what each of them brought.
+struct Meeting {
+    using Work = void (*)(const Meeting &);
+    const char *what;
+    Place place;
+    unsigned mask, here; ///< lanes that are to come, and that have come
+    Work work;           ///< what the last one to come does for all
+    bool orders_memory;  ///< whether what a lane wrote before becomes visible to the others
+    void *lane[warp_size];
+};
+struct Warp {
+    unsigned live; ///< lanes that have not exited
+    std::vector<Meeting> meetings;
+};
+
+struct Barrier {
+    std::vector<unsigned> waiting; ///< ranks
+    Place place;
+    unsigned votes, voted; ///< for yes, now and when it was last complete
+};
+
+/// The shared memory of a block: thread-local memory of its OS thread.
+struct SharedMemory {
+    char *begin, *end, *dynamic; ///< dynamic: smem, behind the static variables
+    size_t dynamic_size;         ///< what the launch asked for
+    size_t offset(const void *p) const { return size_t(static_cast<const char *>(p) - begin); }
+    bool has(const void *p) const { return offset(p) < size_t(end - begin); }
+    /// Whether a kernel may use all of it: of dynamic memory, what the launch asked for.
+    bool allows(const void *p, size_t size) const {
+        const char *c = static_cast<const char *>(p), *last = dynamic + dynamic_size;
+        return c >= dynamic && c < dynamic + shared_optin ? c + size <= last : c >= begin && c + size <= end;
+    }
+};
+
+/// The stacks of a block's threads, each at a multiple of its size, with an inaccessible page below.
+struct Stacks {
+    char *begin;
+    Stacks();
+    ~Stacks(); ///< keeps them for the next one
+    Stacks(const Stacks &) = delete;
+    static constexpr size_t size = 128 * 1024; ///< of one
+    bool has(const void *p) const {
+        return size_t(static_cast<const char *>(p) - begin) < size * max_threads;
+    }
+    bool has_guard(const void *p) const;
+    /// Whether it is the stack that the caller runs on: quick, for most accesses of kernels are.
+    [[gnu::always_inline]] static bool is_own(const void *p) {
+        const char here = 0;
+        return (uintptr_t(p) ^ uintptr_t(&here)) < size;
+    }
+    Fiber make_fiber(unsigned rank, Fiber (*body)(Fiber &&));
+};
+
+struct Grid {
+    Launch launch;
+    Device &device;
+    cpu_schedule schedule;
+    uint64_t random_state;
+    std::shared_ptr<GridTrace> trace;
+    unsigned random_number();
+};
+
+/// The place of a block on the device: the blocks of a grid run in it one after the other.
+struct Block {
+    Grid &grid;
+    uint64_t number; ///< linear index in the grid
+    uint3 index;
+    bool grid_is_over;
+    unsigned threads, alive;
+    Stacks stacks; // ahead of the threads, whose fibers end first
+    std::vector<Thread> thread;
+    std::vector<Warp> warp;
+    std::deque<unsigned> ready; ///< ranks; the back runs next
+    Fiber scheduler;            ///< where the scheduler stands while a thread runs
+    Barrier barrier;
+    SharedMemory shared;
+    std::shared_ptr<BlockTrace> trace;
+};
+
+// Thread-local, and not `thread_local`, which would cost a call. See shared.cpp.
+extern __thread Thread *self;    ///< the CUDA thread that runs; null in the scheduler and in host code
+extern __thread Block *resident; ///< on this OS thread; null if it runs host code
+inline unsigned lane() { return self->rank % warp_size; }
+
+// ---- scheduler.cpp ----
+extern cpu_schedule next_schedule; ///< of later launches
+void make_ready(Block &block, const std::vector<unsigned> &ranks);
+/// Lets the scheduler choose who runs next; returns when somebody has made the running thread ready again.
+/// Here, and called from small functions: each return and each cache line behind it costs a miss.
+inline void leave() { self->block->scheduler = std::move(self->block->scheduler).resume(); }
+void let_others_run(); ///< and the running thread when all of them have to wait
+/// Under a random order, lets others run now and then; `may_spin`: under any order, sometimes.
+void preempt(bool may_spin = false);
+/// Runs every thread of every block of a grid, on the calling OS thread.
+void run_grid(Grid &grid);
+/// The same on a new OS thread, whose time the watchdog limits.
+void run_on_worker(Grid &grid);
+Position position(const Grid &grid, unsigned rank, uint64_t block);
+
+// ---- shared.cpp ----
+SharedMemory find_shared(size_t dynamic_size); ///< of the calling OS thread
+void poison_shared(const SharedMemory &shared);
+void check_dynamic_shared(const SharedMemory &shared, Place place);
+size_t static_shared(const void *kernel); ///< bytes of the __shared__ variables in its body
+std::string memory_name(const SharedMemory &shared, const void *p); ///< of a variable; "device memory"
+
+// ---- ops/ ----
+/// Waits for every live lane of `mask` to call with the same `what`; then `work`, unless null, ran once.
+void warp_meet(Place place, const char *what, unsigned mask, Meeting::Work work, void *mine,
+               bool orders_memory = false);
+void release_barrier_if_complete(Block &block);
+void finish_meetings(Block &block, unsigned warp); ///< that wait for no live lane
+void check_copies_at_exit();
+} // namespace cpu

@@ -1,0 +1,125 @@
+/** @file warp.cpp Where lanes of a warp meet: its barrier, votes and shuffles, and mma_sync. */
+#include "core/program.h"
+#include "core/tracer.h"
+#include "include/cuda_runtime.h"
+
+namespace cpu {
+/// Lets its lanes go on if all of them are here. The running thread, if it is one of them, just does.
+static bool finish_if_complete(Block &block, unsigned warp, size_t which) {
+    auto &[live, meetings] = block.warp[warp];
+    if (meetings[which].here != (meetings[which].mask & live)) return false;
+    const Meeting &m = meetings[which];
+    const unsigned here = m.here;
+    if (m.work) m.work(m);
+    std::vector<unsigned> ranks;
+    ranks.reserve(warp_size);
+    for (unsigned l = 0; l < warp_size; ++l)
+        if (here >> l & 1) ranks.push_back(warp * warp_size + l);
+    if (m.orders_memory) tracer->synchronised(block, ranks, false);
+    if (here == live) tracer->converged(block, warp);
+    meetings.erase(meetings.begin() + long(which));
+    ranks.erase(std::remove(ranks.begin(), ranks.end(), self->rank), ranks.end());
+    make_ready(block, ranks);
+    return true;
+}
+
+void finish_meetings(Block &block, unsigned warp) {
+    for (size_t i = 0; i < block.warp[warp].meetings.size();)
+        if (!finish_if_complete(block, warp, i)) ++i;
+}
+
+/// Whether the running thread need not wait: it is the last, or at fault.
+[[gnu::noinline]] static bool join(Place place, const char *what, unsigned mask, Meeting::Work work,
+                                   void *mine, bool orders_memory) {
+    unsigned warp = self->rank / warp_size, bit = 1u << lane();
+    auto &meetings = self->block->warp[warp].meetings;
+    if (!(mask & bit)) {
+        char text[16];
+        snprintf(text, sizeof text, "%08x", mask);
+        fault(place, FaultKind::warp_mask, what, text, lane());
+        return true;
+    }
+    size_t i = 0;
+    while (i < meetings.size() && (meetings[i].mask != mask || meetings[i].here & bit)) ++i;
+    if (i == meetings.size()) meetings.push_back({what, place, mask, 0, work, orders_memory, {}});
+    Meeting &m = meetings[i];
+    if (m.what != what) {
+        report_once({FaultKind::warp_mixed,
+                     source_line(place),
+                     {what, m.what},
+                     running_position(),
+                     source_line(m.place)});
+        m.work = nullptr;
+    }
+    m.here |= bit;
+    m.lane[lane()] = mine;
+    if (finish_if_complete(*self->block, warp, i)) return true;
+    self->waits_at = what, self->wait_place = place;
+    return false;
+}
+
+void warp_meet(Place place, const char *what, unsigned mask, Meeting::Work work, void *mine,
+               bool orders_memory) {
+    if (!join(place, what, mask, work, mine, orders_memory)) leave();
+}
+
+/// What a lane brings to a shuffle, and what it gets.
+struct Exchange {
+    uint64_t mine;
+    int from; ///< a lane
+    uint64_t got;
+};
+static void exchange(const Meeting &m) {
+    for (void *lane : m.lane)
+        if (auto *to = static_cast<Exchange *>(lane); to && unsigned(to->from) < warp_size)
+            if (auto *from = static_cast<Exchange *>(m.lane[to->from])) to->got = from->mine;
+}
+
+uint64_t shuffle(const char *what, Shuffle kind, unsigned mask, uint64_t value, int operand, int width) {
+    Place place = CPU_DEVICE_CALLER;
+    if (width < 1 || width > 32 || width & (width - 1)) {
+        fault(place, FaultKind::warp_width, what, width);
+        width = 32;
+    }
+    // Below `end` it may be any lane; __shfl_xor_sync may also reach into earlier parts of a warp.
+    int me = int(lane()), first = me / width * width, end = first + width, from = me;
+    if (kind == Shuffle::index) from = first + (operand & (width - 1));
+    else if (kind == Shuffle::up && me - operand >= first) from = me - operand;
+    else if (kind == Shuffle::down && me + operand < end) from = me + operand;
+    else if (kind == Shuffle::exclusive_or && (me ^ operand) < end) from = me ^ operand;
+    Exchange x = {value, from, ~uint64_t(0)}; // undefined unless that lane comes: loud
+    warp_meet(place, what, mask, exchange, &x);
+    return x.got;
+}
+
+/// What a lane brings to a vote, and what it gets.
+struct Vote {
+    bool yes;
+    unsigned all;
+};
+static unsigned ballot(Place place, const char *what, unsigned mask, bool yes) {
+    auto count = [](const Meeting &m) {
+        unsigned all = 0;
+        for (unsigned l = 0; l < warp_size; ++l)
+            if (auto *vote = static_cast<const Vote *>(m.lane[l])) all |= unsigned(vote->yes) << l;
+        for (void *lane : m.lane)
+            if (lane) static_cast<Vote *>(lane)->all = all;
+    };
+    Vote vote = {yes, 0};
+    warp_meet(place, what, mask, count, &vote);
+    return vote.all;
+}
+} // namespace cpu
+
+using namespace cpu;
+
+void __syncwarp(unsigned mask) {
+    preempt();
+    warp_meet(CPU_DEVICE_CALLER, "__syncwarp", mask, nullptr, nullptr, true);
+}
+unsigned __ballot_sync(unsigned mask, int yes) {
+    return ballot(CPU_DEVICE_CALLER, "__ballot_sync", mask, yes);
+}
+int __any_sync(unsigned mask, int yes) { return ballot(CPU_DEVICE_CALLER, "__any_sync", mask, yes) != 0; }
+int __all_sync(unsigned mask, int yes) { return ballot(CPU_DEVICE_CALLER, "__all_sync", mask, !yes) == 0; }
+unsigned __activemask() { return 1u << lane(); }

@@ -1,0 +1,5 @@
+# The track scan, see gemm/track.cmake for the words.
+set(TRACK_scan_SYMBOLS scan scan_workspace) # scan.h
+set(TRACK_scan_SOURCES ../vector/vector_problem.c)
+set(TRACK_scan_GPU_SOURCES ../vector/cub.cu)
+include(${CMAKE_CURRENT_LIST_DIR}/../vector/vector.cmake)

@@ -1,0 +1,162 @@
+"""The course as scripts see it: its steps, tracks, diffs and shapes, which CMake wrote down; its files and its results.
+
+CMake writes build/generated/course.json; OVERLAP_BUILD names another build folder than build/.
+"""
+import csv
+import functools
+import glob
+import io
+import json
+import os
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+class Stale(Exception):
+    """Something that a page names is not there."""
+
+
+# ---- files ----
+
+def read(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+        return file.read()
+
+
+def exists(path):
+    return os.path.exists(os.path.join(ROOT, path))
+
+
+def pages():
+    """All files that may hold markers: the pages, and the site's layout."""
+    found = ["README.md", "docs/DoxygenLayout.xml"]
+    found += [os.path.relpath(p, ROOT) for p in sorted(glob.glob(f"{ROOT}/docs/*.md") + glob.glob(f"{ROOT}/docs/steps/*.md"))]
+    return [p for p in found if exists(p)]
+
+
+def read_csv(path):
+    """The comments of a CSV file, and its rows."""
+    lines = read(path).splitlines()
+    return [l for l in lines if l.startswith("#")], list(csv.DictReader(l for l in lines if not l.startswith("#")))
+
+
+def csv_text(comments, rows):
+    out = io.StringIO("".join(comment + "\n" for comment in comments), newline="")
+    out.seek(0, os.SEEK_END)
+    table = csv.DictWriter(out, rows[0], lineterminator="\n")
+    table.writeheader()
+    table.writerows(rows)
+    return out.getvalue()
+
+
+def write(path, text):
+    with open(os.path.join(ROOT, path), "w", encoding="utf-8", newline="") as file:
+        file.write(text)
+
+
+# ---- what CMake wrote ----
+
+def build_folder():
+    return os.environ.get("OVERLAP_BUILD", f"{ROOT}/build")
+
+
+@functools.cache
+def course():
+    path = os.path.join(build_folder(), "generated", "course.json")
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+    except OSError as error:
+        sys.exit(f"{path}: {error.strerror}; configure first (cmake --preset default), or name the build folder by OVERLAP_BUILD")
+
+
+class Step:
+    def __init__(self, name, fields):
+        vars(self).update(fields)
+        self.name, self.page, self.base_kernel = name, f"docs/steps/{name}.md", self.base_kernel or None
+
+    @property
+    def base_step(self):
+        """The step that this one builds on; none for the first, nor for one that has its own baseline."""
+        return next((s for s in steps() if s.name == self.base), None)
+
+    def diff(self):
+        labels = ["--label", self.base_kernel, "--label", self.kernel]
+        return subprocess.run(["diff", "-u", *labels, self.base_kernel, self.kernel], cwd=ROOT, capture_output=True, text=True).stdout
+
+    def changed(self):
+        """Lines added and removed."""
+        lines = self.diff().splitlines()[2:]
+        return sum(l[0] == "+" for l in lines), sum(l[0] == "-" for l in lines)
+
+    def headline(self):
+        """What the page's title says of the step."""
+        return read(self.page).splitlines()[0].partition(": ")[2] if exists(self.page) else ""
+
+
+@functools.cache
+def steps():
+    return [Step(name, fields) for name, fields in course()["steps"].items()]
+
+
+def step(name):
+    for s in steps():
+        if s.name == name:
+            return s
+    raise Stale(f"no step '{name}' in steps/steps.list")
+
+
+def track(name):
+    """What a track's track.cmake says: every field is a list."""
+    return course()["tracks"][name]
+
+
+def timed():
+    """The shapes of predictions and verdicts, one of each track."""
+    return [t["timed"][0] for t in course()["tracks"].values()]
+
+
+def diffs_of(kind, name=None):
+    """The traps, variants or solutions of a step, or of all: name and fields."""
+    return {d: fields for d, fields in course()["diffs"][kind].items() if name in (None, fields["step"])}
+
+
+def shapes_of(*sets):
+    """Names of the shapes that are in one of the sets, in order."""
+    return [s["name"] for s in course()["shapes"] if set(s["sets"]) & set(sets)]
+
+
+# ---- results ----
+
+@functools.cache
+def results(part):
+    """All rows of docs/results/GPU-PART.csv, each with its file and the facts of that."""
+    rows = []
+    for path in sorted(glob.glob(f"{ROOT}/docs/results/*-{part}.csv")):
+        if not path.endswith(f"-profile-{part}.csv"):
+            comments, found = read_csv(path)
+            facts = dict(c[1:].strip().split(": ", 1) for c in comments if ": " in c)
+            rows += [dict(row, file=os.path.relpath(path, ROOT), facts=facts) for row in found]
+    return rows
+
+
+@functools.cache
+def predictions():
+    return {row["name"]: row for row in read_csv("docs/predictions.csv")[1]}
+
+
+# The sums of a counted run, as records name them, and their words.
+COUNTERS = {
+    "load_sectors": "global loads, sectors", "store_sectors": "global stores, sectors",
+    "copy_sectors": "asynchronous copies, sectors", "thread_bytes": "to shared memory by threads, bytes",
+    "copy_bytes": "to shared memory by copies, bytes", "shared_cycles": "shared memory, cycles",
+    "conflicts": "of them bank conflicts", "barriers": "block barriers", "waits": "waits for copies, by warps",
+    "in_flight": "groups in flight in a multiply", "mma": "mma_sync, by warps", "tensor_flops": "floating-point operations",
+}
+
+
+def golden(name):
+    """The committed counters of a step, and of its own baseline behind them: records with step, shape and sums."""
+    return json.loads(read(f"tests/steps/golden/{name}.json"))

@@ -1,0 +1,1 @@
+int run(void); int main(void) { return run(); }
