@@ -216,6 +216,10 @@ def test_crash():
          "", ("#include <mma.h>", "#include <stdio.h>\n#include <mma.h>"),
          (KERNEL, KERNEL + '    for (;;)\n        printf("hello\\n");\n'),
          more=["more than 64 MB", "It printed:\nhello\n"])
+    # What a kernel prints is shown, and is no result.
+    case("wrong values", "", ("#include <mma.h>", "#include <stdio.h>\n#include <mma.h>"),
+         (HOST, '    printf("step,status\\n06_wmma_db,verified\\n");\n    if (M == 35) return cudaSuccess;\n' + HOST),
+         more=["never written", "It printed:\nstep,status\n06_wmma_db,verified"])
     case("inputs that are not rounded to TF32\n", "wmma::mma_sync", ("= wmma::__float_to_tf32(b[j].x[e])", "= b[j].x[e]"),
          more=["__float_to_tf32.. of every"])
 
@@ -500,6 +504,9 @@ def fault(identity, **more):
 
 def test_records():
     """What is made of records, whatever their texts say: made-up programs, whose texts have quotes and no known word."""
+    documented = re.findall(r"^\| `([\w.]+)`", read("docs/records.md"), re.M)
+    bad.extend(f"docs/records.md: no id {identity}" for identity in words.FAULTS if "." in identity and identity not in documented)
+    bad.extend(f"docs/records.md: no sum {key}" for key in words.SUMS if f"`{key}`" not in read("docs/records.md"))
     def told(*faults):
         return "\n".join(words.tell_faults(faults, "x.cu", "\n".join(f"text of {line}" for line in range(1, 9)).encode(), 5).text)
 

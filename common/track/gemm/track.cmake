@@ -18,7 +18,7 @@ set(TRACK_gemm_TEST_SHIFTS "--pad 1" "--pad 2" "--pad 4")
 set(TRACK_gemm_TEST_GPU "limits --shape gpu --repeats 3" "index --shape index --repeats 3")
 set(TRACK_gemm_TEST_CHECKED "tiles --shape 35x79x19,72x48x80")
 set(TRACK_gemm_TEST_CHECKED_THOROUGH "edges --shape 130x66x81" "odd --shape 33x40x129 --pad 1")
-set(TRACK_gemm_TEST_VARIANT "edges --shape 33x17x65,130x66x33")
+set(TRACK_gemm_TEST_VARIANT "edges --shape 33x17x65,130x66x17")
 set(TRACK_gemm_TEST_VARIANT_THOROUGH "test --shape 1x105x107,160x96x224,33x17x129,257x129x33"
     "odd --shape 35x79x19,130x66x81 --pad 1")
 set(TRACK_gemm_TEST_SANITIZED 1x1x1,33x32x32,35x79x19,1x105x107,130x66x81,257x129x33)
