@@ -7,14 +7,15 @@
 #include "judge/judge.h"
 
 void device_report(const struct device *d, const struct options *options, struct report *report) {
-    char date[32], library[64];
+    char date[32], library[64] = "";
     time_t now = time(NULL);
     report->figures = d->gpu && !options->verify_only;
     strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", gmtime(&now));
     report_fact(report, "date: %s", date);
     report_fact(report, "device: %s, sm_%d%d, %d SMs", d->name, d->major, d->minor, d->sms);
     if (d->gpu) {
-        library_version(library, sizeof library);
+        if (gemm_library != NULL)
+            gemm_library->version(library, sizeof library);
         report_fact(report,
                     "L2: %.0f MB; clocks (SM, at most, memory, at most): %s; power limit: %s",
                     (double)d->l2_bytes / (1 << 20), d->clocks, d->power);

@@ -46,7 +46,7 @@ static inline OVERLAP_HD uint64_t number_hash(uint64_t seed, uint64_t row, uint6
  * For each k, one of the two operands holds odd integers of as many bits as the type has (12 if it
  * has more), the other 0, 1 and -1. In a type of fewer bits each odd integer is rounded, by one in
  * its last place or more: FP32 in TF32, TF32 in BF16. Where TF32 and BF16 are added up in FP32, the
- * odd integers are multiplied by 2^16, which FP16 does not hold.
+ * odd integers are multiplied so that they begin at 2^16, which FP16 does not hold.
  *
  * The sum of magnitudes must not exceed 2 to the significant bits of the accumulator, nor the
  * largest FP16. So of many terms only one in `stride` is not 0, and a type whose sums would be of
@@ -64,8 +64,13 @@ static inline struct fill fill_product(struct element_types types, uint64_t term
     bool wide = (types.in == ELEMENT_TF32 || types.in == ELEMENT_BF16) &&
                 types.acc == ELEMENT_F32 && types.out != ELEMENT_F16;
     uint64_t most = UINT64_C(1) << (limit - digits);
-    struct fill fill = {
-        mode, seed, terms, down, digits, (terms + most - 1) / most, wide ? 0x1p16 : 1};
+    struct fill fill = {mode,
+                        seed,
+                        terms,
+                        down,
+                        digits,
+                        (terms + most - 1) / most,
+                        wide ? (double)(1 << (17 - digits)) : 1};
     return fill;
 }
 

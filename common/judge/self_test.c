@@ -36,83 +36,88 @@ static bool close(int buffer) {
     return good;
 }
 
+/* The same on both sides, with all that any task takes. */
+static struct task sides[2];
+
 /* Runs a task on both sides. Returns whether both found the same, but for the rounding of sums. */
-static bool run_both(const struct judge *tested, const struct task task[2]) {
-    struct found want = host_judge.run(&task[0]), got = tested->run(&task[1]);
-    bool nan = isnan(want.sum) && isnan(got.sum);
-    return want.count == got.count && want.first == got.first &&
-           isnan(want.largest) == isnan(got.largest) && (nan || fabs(want.sum - got.sum) < 1e-6);
+static bool run_both(const struct judge *tested, enum task_kind kind, size_t count) {
+    struct found found[2];
+    for (int d = 0; d < 2; ++d) {
+        sides[d].kind = kind;
+        sides[d].count = count;
+        found[d] = (d ? tested : &host_judge)->run(&sides[d]);
+    }
+    bool nan = isnan(found[0].sum) && isnan(found[1].sum);
+    return found[0].count == found[1].count && found[0].first == found[1].first &&
+           isnan(found[0].largest) == isnan(found[1].largest) &&
+           (nan || fabs(found[0].sum - found[1].sum) < 1e-6);
 }
 
-/* The tasks of both sides. */
-struct tasks {
-    struct task fill_a[2], fill_b[2], poison[2], sum[2], scan[2], compare[2], outside[2], digest[2];
-};
+/* What a task finds on the host. */
+static bool finds(enum task_kind kind, size_t count, unsigned wrong, size_t first) {
+    sides[0].kind = kind;
+    sides[0].count = count;
+    struct found found = host_judge.run(&sides[0]);
+    return found.count == wrong && (first == 0 || found.first == first);
+}
 
-static void tasks_set(struct tasks *t, int d, struct element_types types, bool exact) {
-    const enum fill_mode mode = exact ? FILL_EXACT : FILL_REAL;
-    void **at = memory[d], *c = (char *)at[IN_C] + BEFORE * element_size(types.out);
-    const struct matrix A = {types.in, at[IN_A], M, K, LDA}, B = {types.in, at[IN_B], K, N, LDB},
-                        C = {types.out, c, M, N, LDC}, row = {types.in, at[IN_A], 1, K, K},
-                        sums = {types.out, c, 1, K, K};
-    const struct product p = {types, A, B, C, at[IN_REF], at[IN_MAG]};
-    const struct fill a = fill_product(types, K, 5, false, mode),
-                      b = fill_product(types, K, 6, true, mode);
-    const struct output y = {C, at[IN_C], COUNT};
-    t->fill_a[d] = (struct task){.kind = TASK_FILL, .count = lengths[IN_A], .x = A, .fill = a};
-    t->fill_b[d] = (struct task){.kind = TASK_FILL, .count = lengths[IN_B], .x = B, .fill = b};
-    t->poison[d] = (struct task){.kind = TASK_POISON, .count = COUNT, .y = y};
-    t->sum[d] = (struct task){.kind = TASK_SUM, .count = K, .x = row};
-    t->scan[d] = (struct task){.kind = TASK_SCAN, .count = K, .x = row, .y = {.matrix = sums}};
-    t->compare[d] =
-        (struct task){.kind = TASK_COMPARE, .count = M * N, .product = p, .exact = exact};
-    t->outside[d] = (struct task){.kind = TASK_OUTSIDE, .count = COUNT, .y = y};
-    t->digest[d] = (struct task){.kind = TASK_DIGEST, .count = M * N, .x = C};
+static bool fill_alike(const struct judge *tested, int buffer, struct element_types types,
+                       enum fill_mode mode) {
+    for (int d = 0; d < 2; ++d) {
+        sides[d].x = buffer == IN_A ? sides[d].product.A : sides[d].product.B;
+        sides[d].fill = fill_product(types, K, 5 + (uint64_t)buffer, buffer == IN_B, mode);
+    }
+    return run_both(tested, TASK_FILL, lengths[buffer]) && alike(buffer, types.in);
 }
 
 /* All of the judge in one combination of types. Returns null, or in what the two disagree. */
 static const char *test_types(const struct judge *tested, struct element_types types, bool exact) {
-    struct tasks t;
-    tasks_set(&t, 0, types, exact);
-    tasks_set(&t, 1, types, exact);
-    if (!run_both(tested, t.fill_a) || !alike(IN_A, types.in) || !run_both(tested, t.fill_b) ||
-        !alike(IN_B, types.in))
-        return "the elements of A and B";
-    if (!run_both(tested, t.sum))
-        return "the sum of a vector";
-    if (!run_both(tested, t.poison) || !alike(IN_C, types.out))
-        return "poison";
-    const bool product = types.in != ELEMENT_U32;
-    struct matrix *C = &t.compare[0].product.C;
+    const enum fill_mode mode = exact ? FILL_EXACT : FILL_REAL;
+    const bool product = types.in != ELEMENT_U32; /* else a scan */
+    for (int d = 0; d < 2; ++d) {
+        void **at = memory[d], *c = (char *)at[IN_C] + BEFORE * element_size(types.out);
+        const struct matrix A = {types.in, at[IN_A], M, K, LDA},
+                            B = {types.in, at[IN_B], K, N, LDB}, C = {types.out, c, M, N, LDC};
+        sides[d] = (struct task){.product = {types, A, B, C, at[IN_REF], at[IN_MAG]},
+                                 .y = {C, at[IN_C], COUNT},
+                                 .exact = exact};
+    }
+    const struct matrix *C = &sides[0].y.matrix;
     const double *ref = memory[0][IN_REF], *mag = memory[0][IN_MAG];
+    if (!fill_alike(tested, IN_B, types, mode) || !fill_alike(tested, IN_A, types, mode))
+        return "the elements of A and B";
+    if (!run_both(tested, TASK_SUM, K))
+        return "the sum of a vector";
+    if (!run_both(tested, TASK_POISON, COUNT) || !alike(IN_C, types.out))
+        return "poison";
     if (product) {
-        host_judge.reference(&t.compare[0].product);
-        tested->reference(&t.compare[1].product);
+        host_judge.reference(&sides[0].product);
+        tested->reference(&sides[1].product);
         if (!close(IN_REF) || !close(IN_MAG))
             return "A * B and |A| * |B|";
     }
     /* A right C or scan; then with a wrong element, a NaN, and an element written outside. */
+    const enum task_kind kind = product ? TASK_COMPARE : TASK_SCAN;
+    const size_t count = product ? M * N : K, first = product ? 3 * N + 4 : K - 3;
     for (size_t i = 0; i < M * N && product; ++i)
         element_store(C->type, C->at, i / N * LDC + i % N, element_round(C->type, ref[i]));
     for (uint32_t i = 0, sum = 0; i < K && !product; ++i)
         element_store(C->type, C->at, i, sum += element_bits(types.in, memory[0][IN_A], i));
     for (unsigned planted = 0; planted <= 1; ++planted) {
         if (planted) {
-            uint32_t wrong = product ? element_round(C->type, 2 * mag[3 * N + 4] + 1) : 12345;
-            element_store(C->type, C->at, product ? 3 * LDC + 4 : K - 3, wrong);
+            uint32_t wrong = product ? element_round(C->type, 2 * mag[first] + 1) : 12345;
+            element_store(C->type, C->at, product ? 3 * LDC + 4 : first, wrong);
             element_store(C->type, C->at, 9 * LDC + 1, element_round(C->type, product ? NAN : 0));
             element_store(C->type, memory[0][IN_C], COUNT - 1, 0);
         }
         CUDA_CHECK(cudaMemcpy(memory[1][IN_C], memory[0][IN_C], bytes_of(IN_C, types.out),
                               cudaMemcpyHostToDevice));
-        struct task *judged = product ? t.compare : t.scan;
-        struct found wrong = host_judge.run(judged);
-        if (wrong.count != 2 * planted || !run_both(tested, judged) ||
-            (planted && wrong.first != (product ? 3 * N + 4 : K - 3)))
+        if (!finds(kind, count, 2 * planted, planted * first) || !run_both(tested, kind, count))
             return "which elements are wrong";
-        if (product && (host_judge.run(t.outside).count != planted || !run_both(tested, t.outside)))
+        if ((product && !finds(TASK_OUTSIDE, COUNT, planted, 0)) ||
+            !run_both(tested, TASK_OUTSIDE, COUNT))
             return "what was written outside";
-        if (!run_both(tested, t.digest))
+        if (!run_both(tested, TASK_DIGEST, M * K))
             return "the digest of a matrix";
     }
     return NULL;

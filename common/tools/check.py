@@ -25,7 +25,7 @@ import tempfile
 import threading
 
 import words
-from words import CANNOT, OUTPUT_MAX, RIGHT, RULES, WRONG, Verdict, broken
+from words import CANNOT, OUTPUT_MAX, RIGHT, RULES, WRONG, Verdict
 
 KERNEL = "student/kernel.cu"  # the copy that is compiled, within the temporary folder
 MEMORY_MAX = 8 << 30  # bytes of a compiler or a program for the CPU device, which need 0.3 GB
@@ -43,13 +43,10 @@ class Cannot(Exception):
     """The check itself cannot be done: one line says why."""
 
 
-class Stopped(Exception):
-    """What was asked for is no longer wanted."""
-
-
 # ---- processes ----
 
 Result = collections.namedtuple("Result", "status out err late")
+STOPPED = Result(-signal.SIGKILL, "", "", False)  # nobody waits for it any more
 
 
 class Runner:
@@ -66,7 +63,7 @@ class Runner:
         with tempfile.TemporaryFile(dir=self.folder) as out, tempfile.TemporaryFile(dir=self.folder) as err:
             with self.lock:
                 if self.stopped:
-                    raise Stopped()
+                    return STOPPED
                 process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=cwd or self.folder,
                                            env=self.environment, start_new_session=True)
                 self.running.add(process)
@@ -88,8 +85,6 @@ class Runner:
                 self.running.discard(process)
             self.end(process)
             process.wait()
-            if self.stopped:
-                raise Stopped()
             texts = [file.seek(0) or file.read().decode("utf-8", "replace") for file in (out, err)]
         return Result(process.returncode, *texts, late)
 
@@ -119,10 +114,10 @@ class Build:
 
     def step(self, word):
         """A step by its name or its number."""
-        for name in self.steps:
-            if word == name or (word.isdigit() and int(word) == int(re.match(r"\d*", name)[0] or -1)):
-                return name
-        raise Cannot(f"STEP {word}: no such step; allowed: {', '.join(self.steps)}, or a number of them")
+        found = [name for name in self.steps if word == name or word.isdigit() and name.startswith(f"{int(word):02}_")]
+        if not found:
+            raise Cannot(f"STEP {word}: no such step; allowed: {', '.join(self.steps)}, or a number of them")
+        return found[0]
 
     def command(self, target, ending):
         """The words that compile the file that ends with `ending` for `target`, but for the names of files."""
@@ -214,7 +209,7 @@ class Check:
         done = self.runner.run(command, 300, cwd=cwd) if gpu else self.runner.run(command, 60, 40, MEMORY_MAX)
         said = shortened(self.clean(done.err + done.out))
         if done.status != 0:
-            verdict = broken("compiler errors", said or ["The compiler ended without a word."], RULES)
+            verdict = Verdict("compiler errors", said or ["The compiler ended without a word."], RULES, compiled=False)
             errors = [line for line in said if re.search(r"\berror\b", line)] or verdict.text
             verdict.failure = errors[0]
             verdict.lines = [int(n) for line in errors for n in re.findall(r"^[^:]*[:(](\d+)[:)]", line)]
@@ -229,8 +224,8 @@ class Check:
         if missing:
             how = "does not define" if self.source.strip() else "is empty: it must define"
             text = f"{self.path} {how} {missing} with the parameters that {self.track['header']} declares."
-            return broken("no entry symbol", [text], self.track["header"]), said
-        return broken("linker errors", shortened(told), RULES) if done.status != 0 else None, said
+            return Verdict("no entry symbol", [text], self.track["header"], compiled=False), said
+        return done.status and Verdict("linker errors", shortened(told), RULES, compiled=False), said
 
     # ---- run ----
 
@@ -363,13 +358,12 @@ class Check:
         if self.step["missing"]:
             raise Cannot(f"--gpu: there is no GPU program of {self.name}: {self.step['missing']}")
         # The driver once more, with the step in the base's place.
-        texts, renames = {"STEP_NAME": "yours", "BASE_NAME": self.name, "BASE_TYPES": ":".join(self.step["types"])}, []
-        defines = [word for name, text in texts.items() for word in (f"-U{name}", f'-D{name}="{text}"')]
+        defines = {"STEP_NAME": '"yours"', "BASE_NAME": f'"{self.name}"', "BASE_TYPES": f'"{":".join(self.step["types"])}"'}
         for symbol in self.step["symbols"]:
             macro = symbol.replace(self.step["track"], "FUNCTION").upper()
-            for whose, name in (("STEP", "yours"), ("BASE", self.name)):
-                defines += [f"-U{whose}_{macro}", f"-D{whose}_{macro}={symbol}_{name}"]
-            renames += [f"-U{symbol}", f"-D{symbol}={symbol}_yours"]
+            defines |= {"STEP_" + macro: f"{symbol}_yours", "BASE_" + macro: f"{symbol}_{self.name}"}
+        defines, renames = ([word for name, text in texts for word in ("-U" + name, f"-D{name}={text}")] for texts in
+                            (defines.items(), [(symbol, f"{symbol}_yours") for symbol in self.step["symbols"]]))
         command, cwd = self.build.command(f"gpu-{self.name}", f"{self.name}/main.c")
         main = os.path.join(self.build.source, "steps", self.name, "main.c")
         done = self.runner.run(command + defines + ["-c", main, "-o", self.file("main.o")], 300, cwd=cwd)
@@ -380,7 +374,7 @@ class Check:
         runs = [self.asked()] if self.asked() else [{"--shape": self.track["test_sets"][0]}, self.shifted()[0]]
         found = {}
         for options in runs + [{"--shape": self.options.gpu_shape or self.track["timed"][0]}]:
-            if wrong is None:
+            if not wrong:
                 verify = ["--verify-only"] * (options in runs)
                 done, found = self.run(self.file("gpu"), [*verify, *words.flat(options | others)], 24 * self.options.timeout)
                 if done.status == 77:
@@ -438,12 +432,19 @@ def check_file(build, temporary, pool, options, step, path):
 
 # ---- the command line ----
 
-def parse(arguments):
-    parser = argparse.ArgumentParser(
-        prog="build/check", allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, epilog=HELP,
-        description="Checks a kernel file that keeps a step's contract: compiles it for the CPU device, runs it over the\n"
-                    "step's sizes and schedules, and names the first failure, or compares its counters with the step's.")
+def parser_of(program, epilog, description):
+    parser = argparse.ArgumentParser(prog=program, allow_abbrev=False, description=description, epilog=epilog,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("step", metavar="STEP", help="a step, such as 06_wmma_db or 06")
+    parser.add_argument("--settings", help=argparse.SUPPRESS)
+    parser.add_argument("--program", default=program, help=argparse.SUPPRESS)
+    return parser
+
+
+def parse(arguments):
+    parser = parser_of("build/check", HELP,
+                       "Checks a kernel file that keeps a step's contract: compiles it for the CPU device, runs it over the\n"
+                       "step's sizes and schedules, and names the first failure, or compares its counters with the step's.")
     parser.add_argument("files", metavar="FILE", nargs="+", help="the kernel file; with --csv, several or folders of them")
     parser.add_argument("--csv", metavar="FILE", help="grade all files: one row each as CSV; - for stdout")
     parser.add_argument("--gpu", action="store_true",
@@ -454,8 +455,6 @@ def parse(arguments):
     own = parser.add_argument_group("options of the step's program, to repeat one run")
     for option in ("shape", "m", "n", "k", "pad", "offset", "seed", "repeats", "schedule"):
         own.add_argument(f"--{option}", metavar=option[0].upper())
-    parser.add_argument("--settings", help=argparse.SUPPRESS)
-    parser.add_argument("--program", default="build/check", help=argparse.SUPPRESS)
     options = parser.parse_intermixed_args(arguments)
     if options.csv is None and len(options.files) > 1:
         parser.error(f"FILE {options.files[1]}: not allowed; allowed: one file, or several with --csv FILE")

@@ -2,7 +2,6 @@
 
 The task is a comment of a few lines on top. Its words are those of the step's page: its title and its question.
 """
-import argparse
 import os
 import re
 import shlex
@@ -27,14 +26,9 @@ def task(course, step, command):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        prog="build/start", allow_abbrev=False, epilog=HELP,
-        description="Writes mine/STEP.cu: the kernel of the step's base, ready to be turned into the step, with the task on "
-                    "top. A file that is there already is left alone.")
-    parser.add_argument("step", metavar="STEP", help="a step, such as 06_wmma_db or 06")
+    parser = check.parser_of("build/start", HELP, "Writes mine/STEP.cu: the kernel of the step's base, ready to be turned into "
+                             "the step, with the task on top.\nA file that is there already is left alone.")
     parser.add_argument("--to", metavar="FOLDER", help="write it there (default: mine, in the source tree)")
-    parser.add_argument("--settings", help=argparse.SUPPRESS)
-    parser.add_argument("--program", default="build/start", help=argparse.SUPPRESS)
     options = parser.parse_args()
     build = check.Build(options.settings)
     sys.path.insert(0, os.path.join(build.source, "docs"))

@@ -63,10 +63,9 @@ SUMS = {
 
 # Where a right kernel counts more than the step, or fewer: of what, and what is asked then; None says nothing of it.
 REMARKS = {
-    "thread_bytes": ("bytes go to shared memory through registers",
-                     "Does the kernel need all of them, and must they pass through registers?", ""),
-    "copy_bytes": ("bytes go to shared memory by asynchronous copies",
-                   "Is something copied twice, or never read?", "How do the others get there?"),
+    "thread_bytes": ("bytes go to shared memory through registers", "Must they all, and through registers?", ""),
+    "copy_bytes": ("bytes go to shared memory by asynchronous copies", "Is something copied twice, or never read?",
+                   "How do the others get there?"),
     "in_flight": ("groups of copies are in flight while your kernel computes", "", ""),
     "sectors_read": ("sectors of global memory are read",
                      "Do the lanes of a warp use neighbouring addresses, and is each read only once?", ""),
@@ -74,9 +73,8 @@ REMARKS = {
                       "Do the lanes of a warp use neighbouring addresses, and is each written only once?", ""),
     "load_width": ("bytes are loaded at once on average", None, "Can a thread load more at once?"),
     "copy_width": ("bytes are copied at once on average", None, "Can a thread copy more at once?"),
-    "conflicts": ("cycles go to bank conflicts",
-                  "How far apart in shared memory are the words that the lanes of a warp use at once? Padding moves them to "
-                  "other banks.", ""),
+    "conflicts": ("cycles go to bank conflicts", "How far apart in shared memory are the words that the lanes of a warp use "
+                  "at once? Padding moves them to other banks.", ""),
     "plain_cycles": ("cycles go to shared memory, bank conflicts aside",
                      "Can a thread read more bytes at once, or use a value more often before it reads the next?", ""),
     "barriers": ("block barriers", "Can two of them be made one?", ""),
@@ -106,10 +104,8 @@ class Verdict:
     timed: list = dataclasses.field(default_factory=list)  # shape, unit, your rate, the step's, ratio, % of library
     cannot: str = ""  # why it was not run on the GPU, which was asked for
 
-
-def broken(kind, text, page):
-    """A Verdict on a file that gives no program."""
-    return Verdict(kind, text, page, compiled=False, failure=text[0])
+    def __post_init__(self):
+        self.failure = self.failure or "".join(self.text[:1])
 
 
 # ---- failures ----
@@ -165,36 +161,35 @@ def tell_faults(faults, path, source, timeout):
 
 def tell_end(status, late, lines):
     """A Verdict on a program that ended without a word of its own. lines: what it said last."""
-    kind, text = "an early end", f"The program ended with status {status} before it was through: who calls exit()?"
     if late:
-        kind, text = "an endless loop", "The program did not end."
+        told = "an endless loop", "The program did not end."
     elif status == -signal.SIGXFSZ:
-        kind, text = "too much output", f"It printed more than {OUTPUT_MAX >> 20} MB."
+        told = "too much output", f"It printed more than {OUTPUT_MAX >> 20} MB."
     elif status < 0:
-        kind, text = "a crash", f"The program was ended by {signal.Signals(-status).name} ({signal.strsignal(-status)})."
-    return Verdict(kind, [text, *lines[-5:]], DEVICE, failure=text)
+        told = "a crash", f"The program was ended by {signal.Signals(-status).name} ({signal.strsignal(-status)})."
+    else:
+        told = "an early end", f"The program ended with status {status} before it was through: who calls exit()?"
+    return Verdict(told[0], [told[1], *lines[-5:]], DEVICE)
 
 
 def tell_wrong(fault, kind, symbol):
     """A Verdict on a result that the judge refuses. kind: of the sizes; symbol: the function that was called."""
-    name, text, hint = fault["id"], fault["text"], ""
-    verdict = Verdict("wrong values", page=JUDGE[kind])
+    name, text, hint = fault["id"], fault["text"], []
+    told = "wrong values", JUDGE[kind]
     if name == "judge.nan":
-        verdict.page = HIDES
-        hint = ("The CPU device puts nan wherever nothing was written yet, and wherever an asynchronous copy has not landed: "
-                "your kernel read such a place.")
+        told = "wrong values", HIDES
+        hint = ["The CPU device puts nan wherever nothing was written yet, and wherever an asynchronous copy has not landed: "
+                "your kernel read such a place."]
     elif name == "judge.slightly_wrong" and fault["inputs"].startswith("near-integer"):
-        hint = ("It is only a little off, and these inputs are integers only once they are rounded to TF32: is every input "
-                "rounded (wmma::__float_to_tf32)?")
+        hint = ["It is only a little off, and these inputs are integers only once they are rounded to TF32: is every input "
+                "rounded (wmma::__float_to_tf32)?"]
     elif name == "judge.bits_differ":
-        verdict.kind = "a result that depends on the schedule"
+        told = "a result that depends on the schedule", JUDGE[kind]
         text += ": the result depends on the order in which threads run, or copies land"
     elif name in ("judge.device_error", "device.error"):
-        verdict.kind, verdict.page = "a call that failed", BESIDES
+        told = "a call that failed", BESIDES
         text = f"the launch, or {symbol}() itself, failed: {text}"
-    verdict.failure = text
-    verdict.text = [f"{text[:1].upper()}{text[1:]}.", *filter(None, [hint])]
-    return verdict
+    return Verdict(told[0], [f"{text[:1].upper()}{text[1:]}.", *hint], told[1], failure=text)
 
 
 def size_of(options):

@@ -1,6 +1,6 @@
 /**
  * @file library.h
- * NVIDIA's libraries, called on the same buffers as the steps. On the CPU device there are none.
+ * NVIDIA's libraries, called on the same buffers as the steps.
  */
 #ifndef OVERLAP_LIBRARY_H
 #define OVERLAP_LIBRARY_H
@@ -13,25 +13,23 @@
 extern "C" {
 #endif
 
-/** Such as "cuBLAS FP32"; null if there is none for these types. */
-const char *library_gemm_name(struct element_types types);
+/** cuBLAS. */
+struct gemm_library {
+    /** Such as "cuBLAS FP32"; null if it has nothing for these types. */
+    const char *(*name)(struct element_types types);
+    /** The arguments of gemm(): true FP32 for FP32, TF32 for TF32. */
+    cudaError_t (*run)(struct element_types types, int M, int N, int K, const void *A, int lda,
+                       const void *B, int ldb, void *C, int ldc, cudaStream_t stream);
+    void (*version)(char *text, size_t size); /**< such as "cuBLAS 13.0.0" */
+};
 
-/** The arguments of gemm(), computed by cuBLAS: true FP32 for FP32, TF32 for TF32. */
-cudaError_t library_gemm(struct element_types types, int M, int N, int K, const void *A, int lda,
-                         const void *B, int ldb, void *C, int ldc, cudaStream_t stream);
+/** CUB: the inclusive scan of n uint32, or the sum of n floats. Without a workspace, sets *bytes only. */
+typedef cudaError_t vector_library_function(bool scan, size_t n, const void *x, void *y,
+                                            void *workspace, size_t *bytes, cudaStream_t stream);
 
-/** "CUB Scan" or "CUB Reduce"; null if there is none. */
-const char *library_vector_name(bool scan);
-
-/**
- * The inclusive scan of n uint32, or the sum of n floats, by CUB.
- * @param workspace  null: only sets *bytes to what is needed.
- */
-cudaError_t library_vector(bool scan, size_t n, const void *x, void *y, void *workspace,
-                           size_t *bytes, cudaStream_t stream);
-
-/** Writes such as "cuBLAS 13.0.0" to `text`; "" where there is none. */
-void library_version(char *text, size_t size);
+/** Null on the CPU device, which has no library. */
+extern const struct gemm_library *const gemm_library;
+extern vector_library_function *const vector_library;
 
 #ifdef __cplusplus
 }

@@ -20,14 +20,14 @@ static const struct {
 
 static cublasHandle_t handle;
 
-const char *library_gemm_name(struct element_types types) {
+static const char *name(struct element_types types) {
     bool known = types.in <= ELEMENT_F16 && types.acc == ELEMENT_F32 &&
                  types.out == element_storage(types.in);
     return known ? rows[types.in].name : NULL;
 }
 
-cudaError_t library_gemm(struct element_types types, int M, int N, int K, const void *A, int lda,
-                         const void *B, int ldb, void *C, int ldc, cudaStream_t stream) {
+static cudaError_t run(struct element_types types, int M, int N, int K, const void *A, int lda,
+                       const void *B, int ldb, void *C, int ldc, cudaStream_t stream) {
     const float one = 1, zero = 0;
     if (handle == NULL && cublasCreate(&handle) != CUBLAS_STATUS_SUCCESS)
         return cudaErrorMemoryAllocation;
@@ -42,7 +42,10 @@ cudaError_t library_gemm(struct element_types types, int M, int N, int K, const 
     return status == CUBLAS_STATUS_SUCCESS ? cudaSuccess : cudaErrorUnknown;
 }
 
-void library_version(char *text, size_t size) {
+static void version(char *text, size_t size) {
     snprintf(text, size, "cuBLAS %d.%d.%d, CUB of the same toolkit", CUBLAS_VER_MAJOR,
              CUBLAS_VER_MINOR, CUBLAS_VER_PATCH);
 }
+
+static const struct gemm_library cublas = {name, run, version};
+const struct gemm_library *const gemm_library = &cublas;

@@ -59,6 +59,12 @@ static bool same_storage(struct element_types a, struct element_types b) {
            element_storage(a.out) == element_storage(b.out);
 }
 
+static void add_library(struct problem *p, struct element_types types) {
+    const char *name = gemm_library != NULL ? gemm_library->name(types) : NULL;
+    if (name != NULL)
+        problem_add(p, SOLVER_LIBRARY, name, types);
+}
+
 static int create(struct problem *p) {
     struct gemm_problem *g = (struct gemm_problem *)p;
     const struct shape *shape = p->shape;
@@ -85,11 +91,9 @@ static int create(struct problem *p) {
     int status = problem_fits(p, work > (double)flush ? work : (double)flush);
     if (status != EXIT_OK)
         return status;
-    if (library_gemm_name(step->types) != NULL)
-        problem_add(p, SOLVER_LIBRARY, library_gemm_name(step->types), step->types);
-    const struct element_types fp32 = {ELEMENT_F32, ELEMENT_F32, ELEMENT_F32};
-    if (step->types.in == ELEMENT_TF32 && library_gemm_name(fp32) != NULL)
-        problem_add(p, SOLVER_LIBRARY, library_gemm_name(fp32), fp32);
+    add_library(p, step->types);
+    if (step->types.in == ELEMENT_TF32)
+        add_library(p, (struct element_types){ELEMENT_F32, ELEMENT_F32, ELEMENT_F32});
     for (int i = 0; i < p->count; ++i) {
         struct solver *s = &p->solvers[i];
         s->output = &g->side[s == base && sides == 2].C;
@@ -127,7 +131,8 @@ static cudaError_t run(struct problem *p, const struct solver *s, cudaStream_t s
     const int M = (int)q->C.rows, N = (int)q->C.cols, K = (int)q->A.cols;
     const int lda = (int)q->A.ld, ldb = (int)q->B.ld, ldc = (int)q->C.ld;
     if (s->role == SOLVER_LIBRARY)
-        return library_gemm(s->types, M, N, K, q->A.at, lda, q->B.at, ldb, q->C.at, ldc, stream);
+        return gemm_library->run(s->types, M, N, K, q->A.at, lda, q->B.at, ldb, q->C.at, ldc,
+                                 stream);
     gemm_function *gemm = ((const struct gemm_step *)s->entry)->run;
     return gemm(M, N, K, q->A.at, lda, q->B.at, ldb, q->C.at, ldc, stream);
 }

@@ -28,9 +28,9 @@ static int create(struct problem *p, bool scan) {
         size_t bytes = ((const struct vector_step *)p->solvers[i].entry)->workspace(n);
         workspace = bytes > workspace ? bytes : workspace;
     }
-    const bool timed = problem_is_timed(p), library = timed && library_vector_name(scan) != NULL;
+    const bool timed = problem_is_timed(p), library = timed && vector_library != NULL;
     if (library)
-        CUDA_CHECK(library_vector(scan, n, NULL, NULL, NULL, &v->library_bytes, 0));
+        CUDA_CHECK(vector_library(scan, n, NULL, NULL, NULL, &v->library_bytes, 0));
     const struct matrix y = {types.out, NULL, 1, outputs, outputs};
     const size_t words = (workspace + 3) / 4;
     char *x = problem_memory(p, (double)(offset + n) * (double)size);
@@ -46,7 +46,7 @@ static int create(struct problem *p, bool scan) {
 
     v->x = (struct matrix){types.in, x + offset * size, 1, n, n};
     if (library)
-        problem_add(p, SOLVER_LIBRARY, library_vector_name(scan), types);
+        problem_add(p, SOLVER_LIBRARY, scan ? "CUB Scan" : "CUB Reduce", types);
     if (timed)
         problem_add(p, SOLVER_COPY, "copy", types);
     for (int i = 0; i < p->count; ++i) {
@@ -88,7 +88,7 @@ static cudaError_t run(struct problem *p, const struct solver *s, cudaStream_t s
         return cudaMemcpyAsync(v->copy != NULL ? v->copy : y, v->x.at, n * element_size(v->x.type),
                                cudaMemcpyDeviceToDevice, stream);
     if (s->role == SOLVER_LIBRARY)
-        return library_vector(v->scan, n, v->x.at, y, v->library_workspace, &v->library_bytes,
+        return vector_library(v->scan, n, v->x.at, y, v->library_workspace, &v->library_bytes,
                               stream);
     return ((const struct vector_step *)s->entry)->run(n, v->x.at, y, p->workspace.at, stream);
 }
