@@ -3,8 +3,8 @@
 #include "judge/task.h"
 
 void judge_fill(const struct matrix *x, const struct fill *fill) {
-    const size_t count = x->rows > 0 && x->cols > 0 ? (x->rows - 1) * x->ld + x->cols : 0;
-    judge->run(&(struct task){.kind = TASK_FILL, .count = count, .x = *x, .fill = *fill});
+    judge->run(
+        &(struct task){.kind = TASK_FILL, .count = matrix_extent(x), .x = *x, .fill = *fill});
 }
 
 void judge_poison(const struct output *y) {
@@ -32,8 +32,4 @@ uint64_t judge_outside(const struct output *y) {
 uint64_t judge_digest(const struct matrix *x) {
     return judge->run(&(struct task){.kind = TASK_DIGEST, .count = x->rows * x->cols, .x = *x})
         .count;
-}
-
-void judge_reference(const struct product *p) {
-    judge->reference(p);
 }

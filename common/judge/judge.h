@@ -26,6 +26,11 @@ struct matrix {
     size_t rows, cols, ld; /**< ld: elements from one row to the next */
 };
 
+/** Elements from the first to the last, with what lies between the rows. */
+static inline size_t matrix_extent(const struct matrix *x) {
+    return x->rows > 0 && x->cols > 0 ? (x->rows - 1) * x->ld + x->cols : 0;
+}
+
 /** An output in memory that is wider on all sides, and poisoned there. */
 struct output {
     struct matrix matrix;
@@ -74,15 +79,13 @@ struct found judge_scan(const struct matrix *x, const struct matrix *y);
 uint64_t judge_outside(const struct output *y);
 /** A digest of the bits of a matrix: another element, or another place, changes it. */
 uint64_t judge_digest(const struct matrix *x);
-/** Computes p->ref and p->mag. */
-void judge_reference(const struct product *p);
 
 struct task;
 
 /** What judges, in one kind of memory. */
 struct judge {
     struct found (*run)(const struct task *task);
-    void (*reference)(const struct product *p);
+    void (*reference)(const struct product *p); /**< computes p->ref and p->mag */
     /** Bytes of device memory that reference() needs for itself, while it runs; null: none. */
     double (*workspace)(double M, double N, double K);
     /** Whether kernels of this program run on this GPU; null: there are none. */

@@ -7,11 +7,20 @@
 #include "track/code_path.h"
 
 enum {
-    GUARD_BYTES =
-        8192, /* before and behind an output; a multiple of 256, so that it stays aligned */
+    GUARD_BYTES = 8192, /* on both sides of an output; a multiple of 256: it stays aligned */
     BOUNDARY = 2 << 20, /* to which the device rounds up what is allocated */
     SEED_GARBAGE = 4
 };
+
+static const char *path_taken = "";
+
+void code_path(const char *path) {
+    path_taken = path;
+}
+
+const char *code_path_taken(void) {
+    return path_taken;
+}
 
 void *problem_memory(struct problem *p, double bytes) {
     void *at = NULL;
@@ -37,7 +46,7 @@ bool problem_is_timed(const struct problem *p) {
 struct solver *problem_add(struct problem *p, enum solver_role role, const char *name,
                            struct element_types types) {
     struct solver *s = &p->solvers[p->count++];
-    *s = (struct solver){.role = role, .types = types, .ceiling = NAN};
+    *s = (struct solver){.problem = p, .role = role, .types = types, .ceiling = NAN};
     snprintf(s->name, sizeof s->name, "%s", name);
     return s;
 }
@@ -64,63 +73,63 @@ const char *value_text(char *text, size_t size, enum element_type type, uint32_t
                                                               : "judge.wrong_values";
 }
 
-/* Whether the solver is a base without a program of its own. */
-static bool is_own_base(const struct solver *s) {
-    return s->role == SOLVER_BASE && strcmp(s->entry->name, "baseline") == 0;
+uint32_t element_fetch(const struct matrix *x, size_t i) {
+    const size_t size = element_size(x->type);
+    uint32_t bits = 0; /* little-endian */
+    CUDA_CHECK(cudaMemcpy(&bits, (char *)x->at + i * size, size, cudaMemcpyDeviceToHost));
+    return bits;
 }
 
-static struct solver *base_of(struct problem *p) {
-    return p->count > 1 && p->solvers[1].role == SOLVER_BASE ? &p->solvers[1] : NULL;
+/* Adds an option to the command that repeats a run. */
+static void repeat_with(struct fault *f, bool given, const char *option, long long value) {
+    const size_t length = strlen(f->repeat);
+    if (given)
+        snprintf(f->repeat + length, sizeof f->repeat - length, " --%s %lld", option, value);
 }
 
 /* Starts the record of a fault in a run of `s`, and says that this run comes next. */
 static struct fault begin_run(const struct problem *p, const struct solver *s, const char *schedule,
-                              const char *inputs) {
+                              const struct input *in) {
     const struct options *o = p->options;
+    const bool gemm = p->track->kind == SHAPE_GEMM;
     struct fault f;
     fault_clear(&f);
     snprintf(f.step, sizeof f.step, "%s", s->name);
     snprintf(f.shape, sizeof f.shape, "%s", p->shape->name);
-    snprintf(f.inputs, sizeof f.inputs, "%s", inputs);
+    snprintf(f.inputs, sizeof f.inputs, "%s", in->name);
     snprintf(f.schedule, sizeof f.schedule, "%s", schedule);
     /* The program that ran is the step's, whoever failed in it. */
-    int length = snprintf(f.repeat, sizeof f.repeat, "%s", p->solvers[0].name);
-    const struct {
-        const char *name;
-        unsigned long long value;
-        bool given;
-    } options[] = {
-        {"m", (unsigned long long)p->shape->m, p->track->kind == SHAPE_GEMM},
-        {"n", (unsigned long long)p->shape->n, true},
-        {"k", (unsigned long long)p->shape->k, p->track->kind == SHAPE_GEMM},
-        {"seed", o->seed, true},
-        {"repeats", (unsigned long long)o->repeats, o->repeats > 1},
-        {"pad", (unsigned long long)o->pad, o->pad > 0},
-        {"offset", (unsigned long long)o->offset, o->offset > 0},
-    };
-    for (size_t i = 0; i < sizeof options / sizeof *options; ++i)
-        if (options[i].given)
-            length += snprintf(f.repeat + length, sizeof f.repeat - (size_t)length, " --%s %llu",
-                               options[i].name, options[i].value);
+    snprintf(f.repeat, sizeof f.repeat, "%s", p->solvers[0].name);
+    repeat_with(&f, gemm, "m", p->shape->m);
+    repeat_with(&f, true, "n", p->shape->n);
+    repeat_with(&f, gemm, "k", p->shape->k);
+    repeat_with(&f, true, "seed", (long long)o->seed);
+    repeat_with(&f, o->repeats > 1, "repeats", o->repeats);
+    repeat_with(&f, o->pad > 0, "pad", o->pad);
+    repeat_with(&f, o->offset > 0, "offset", o->offset);
+    const size_t length = strlen(f.repeat);
     if (!p->device->gpu)
-        snprintf(f.repeat + length, sizeof f.repeat - (size_t)length, " --schedule %s", schedule);
+        snprintf(f.repeat + length, sizeof f.repeat - length, " --schedule %s", schedule);
     device_watch(p->report, &f);
     return f;
 }
 
-/* Reports that a run went wrong: what the device found in it, or else `id` and what row->note says. */
-static bool fail(struct problem *p, const struct solver *s, const char *id, const char *schedule,
-                 const char *inputs, const char *where, struct row *row) {
-    struct fault f = begin_run(p, s, schedule, inputs);
-    char note[sizeof row->note];
-    snprintf(note, sizeof note, "%s%s", where, row->note);
-    memcpy(row->note, note, sizeof note);
-    snprintf(row->status, sizeof row->status, STATUS_FAILED);
-    if (device_faults(p->report, &f))
-        return false;
+/*
+ * Reports that a run of `s` went wrong, `when` it was timed or after: what the device found in it, or
+ * else `id` and `text`. The row says it too. Returns false.
+ */
+static bool fail(struct problem *p, const struct solver *s, const char *schedule,
+                 const struct input *in, const char *id, const char *when, const char *text,
+                 struct row *row) {
+    struct fault f = begin_run(p, s, schedule, in);
+    const bool named = when[0] != '\0' && s->role != SOLVER_STEP; /* it is in the step's row */
     snprintf(f.id, sizeof f.id, "%s", id);
-    snprintf(f.text, sizeof f.text, "%s", row->note);
-    report_fault(p->report, &f);
+    snprintf(f.text, sizeof row->note, "%s%s%s%s", named ? s->name : "", named ? ", " : "", when,
+             text);
+    memcpy(row->note, f.text, sizeof row->note);
+    snprintf(row->status, sizeof row->status, STATUS_FAILED);
+    if (!device_faults(p->report, &f))
+        report_fault(p->report, &f);
     return false;
 }
 
@@ -132,20 +141,21 @@ static const char *run_once(struct problem *p, const struct solver *s, int run) 
         struct fill garbage = {.mode = FILL_BITS, .seed = SEED_GARBAGE + (uint64_t)run};
         judge_fill(&p->workspace, &garbage);
     }
+    p->latest = s;
     return device_error(p->track->run(p, s, 0));
 }
 
 /* One run, judged. Returns null, or the id of what is wrong, which row->note says. */
-static const char *run_and_judge(struct problem *p, const struct solver *s, int input, int run,
-                                 struct row *row) {
+static const char *run_and_judge(struct problem *p, const struct solver *s, const struct input *in,
+                                 int run, struct row *row) {
     const char *error = run_once(p, s, run);
     if (error != NULL) {
         snprintf(row->note, sizeof row->note, "%s", error);
         return "judge.device_error";
     }
-    if (!p->track->inputs[input].judged || (s->entry != NULL && s->entry->unjudged != NULL))
+    if (!in->judged || (s->entry != NULL && s->entry->unjudged != NULL))
         return NULL;
-    const char *wrong = p->track->wrong(p, s, input, row);
+    const char *wrong = p->track->wrong(p, s, in, row);
     if (wrong != NULL)
         return wrong;
     uint64_t outside = judge_outside(s->output);
@@ -157,21 +167,20 @@ static const char *run_and_judge(struct problem *p, const struct solver *s, int 
 }
 
 /*
- * Runs one kind of input, see problem_verify(). Returns how many schedules failed, of `*schedules`; behind
- * the first that does, others are run only where options->each_schedule asks for them.
+ * Runs one kind of input, see verify(). Returns how many runs failed, under `*schedules`; behind the
+ * first that does, others are run only where options->each_schedule asks for them.
  */
-static int verify_input(struct problem *p, const struct solver *s, int input, const char *where,
-                        struct row *row, int *schedules) {
-    const struct input *in = &p->track->inputs[input];
-    const bool once = !in->judged || where[0] != '\0';
+static int verify_input(struct problem *p, const struct solver *s, const struct input *in,
+                        const char *when, struct row *row, int *schedules) {
+    const bool once = !in->judged || when[0] != '\0';
     const int repeats = once ? 1 : p->options->repeats;
     const char *schedule;
     uint64_t first_digest = 0;
     int run = 0, failed = 0, i = 0;
     for (; (i == 0 || !once) && (schedule = device_schedule(i, p->options->schedule)) != NULL; ++i)
         for (int repeat = 0; repeat < repeats; ++repeat, ++run) {
-            begin_run(p, s, schedule, in->name);
-            const char *id = run_and_judge(p, s, input, run, row);
+            begin_run(p, s, schedule, in);
+            const char *id = run_and_judge(p, s, in, run, row);
             uint64_t digest = id == NULL && !once ? judge_digest(&s->output->matrix) : 0;
             if (run == failed) /* the first that is right */
                 first_digest = digest;
@@ -181,7 +190,7 @@ static int verify_input(struct problem *p, const struct solver *s, int input, co
             }
             if (id == NULL)
                 continue;
-            fail(p, s, id, schedule, in->name, where, row);
+            fail(p, s, schedule, in, id, when, row->note, row);
             ++failed;
             if (!p->options->each_schedule)
                 return failed;
@@ -190,17 +199,24 @@ static int verify_input(struct problem *p, const struct solver *s, int input, co
     return failed;
 }
 
-bool problem_verify(struct problem *p, const struct solver *s, const char *where, struct row *row) {
-    const bool each = p->options->each_schedule;
-    int failed = 0, all_failed = 0;
+/*
+ * Runs `s` options->repeats times under every schedule of the device, on every kind of input, the
+ * output poisoned before every run; `when` not empty: on each input once. Nothing outside the output
+ * may be written, and the bits must be the same in every run. Returns whether all was right.
+ */
+static bool verify(struct problem *p, const struct solver *s, const char *when, struct row *row) {
+    bool done = false;
+    int failed = 0;
     device_schedule(0, p->options->schedule);
     code_path("");
-    for (int input = 0; input < p->track->input_count && (failed == 0 || each) && !all_failed; ++input) {
-        int schedules = 0, wrong = 0;
-        if (p->track->fill(p, s, input))
-            wrong = verify_input(p, s, input, where, row, &schedules);
+    for (int i = 0; i < p->track->input_count && !done; ++i) {
+        const struct input *in = &p->track->inputs[i];
+        int schedules = 0;
+        if (!p->track->fill(p, s, in))
+            continue;
+        int wrong = verify_input(p, s, in, when, row, &schedules);
         failed += wrong;
-        all_failed = p->track->inputs[input].judged && wrong > 0 && wrong >= schedules;
+        done = failed > 0 && (!p->options->each_schedule || (in->judged && wrong >= schedules));
     }
     snprintf(row->path, sizeof row->path, "%s", code_path_taken());
     if (failed > 0)
@@ -212,170 +228,118 @@ bool problem_verify(struct problem *p, const struct solver *s, const char *where
     return true;
 }
 
-/* A step and its base, to count. */
-struct pair {
-    struct problem *problem;
-    struct row *rows[2];
-    const struct solver *latest; /* the one that ran last */
-};
+/* The input that is counted and timed. */
+static const struct input *last_input(const struct problem *p) {
+    return &p->track->inputs[p->track->input_count - 1];
+}
 
 static const char *run_counted(void *context, bool base) {
-    struct pair *pair = context;
-    struct row *row = pair->rows[base];
-    pair->latest = &pair->problem->solvers[base];
-    const char *error = run_once(pair->problem, pair->latest, 0);
-    snprintf(row->status, sizeof row->status, STATUS_COUNTED);
-    return error;
+    struct problem *p = context;
+    return run_once(p, &p->solvers[base], 0);
 }
 
 /* Counts what one run does, and what one of the base does if it has no program, or with --base. */
-static bool count(struct problem *p, struct row rows[2]) {
-    struct solver *base = base_of(p);
-    bool with_base = base != NULL && (is_own_base(base) || p->options->base);
+static bool count(struct problem *p, struct row *rows) {
+    const bool with_base = p->own_base || (p->base != NULL && p->options->base);
     const char *schedule = device_schedule(0, p->options->schedule);
-    const int input = p->track->input_count - 1;
-    struct pair pair = {p, {&rows[0], &rows[1]}, NULL};
-    struct counted counted = {run_counted, &pair, &rows[0], with_base ? &rows[1] : NULL};
-    p->track->fill(p, &p->solvers[0], input);
-    if (with_base)
-        p->track->fill(p, base, input);
-    begin_run(p, &p->solvers[0], schedule, p->track->inputs[input].name);
+    struct counted counted = {run_counted, p, &rows[0], with_base ? &rows[1] : NULL};
+    for (int i = 0; i <= with_base; ++i)
+        p->track->fill(p, &p->solvers[i], last_input(p));
+    begin_run(p, &p->solvers[0], schedule, last_input(p));
     const char *error = counters_report(&counted, p->report);
-    if (error == NULL)
-        return true;
-    snprintf(rows[0].note, sizeof rows[0].note, "%s", error);
-    return fail(p, pair.latest, "judge.device_error", schedule, p->track->inputs[input].name, "",
-                &rows[0]);
+    if (error != NULL)
+        return fail(p, p->latest, schedule, last_input(p), "judge.device_error", "", error, rows);
+    for (int i = 0; i <= with_base; ++i)
+        snprintf(rows[i].status, sizeof rows[i].status, STATUS_COUNTED);
+    return true;
 }
 
-/* A solver to time. */
-struct timed {
-    struct problem *problem;
-    const struct solver *solver, **latest; /* latest: the one that ran last */
-};
-
 static cudaError_t run_timed(void *context, cudaStream_t stream) {
-    const struct timed *t = context;
-    *t->latest = t->solver;
-    return t->problem->track->run(t->problem, t->solver, stream);
+    const struct solver *s = context;
+    s->problem->latest = s;
+    return s->problem->track->run(s->problem, s, stream);
 }
 
 static void poison_timed(void *context, cudaStream_t stream) {
-    const struct output *y = ((const struct timed *)context)->solver->output;
+    const struct output *y = ((const struct solver *)context)->output;
     CUDA_CHECK(cudaMemsetAsync(y->base, 0xff, y->count * element_size(y->matrix.type), stream));
 }
 
-/* What the step's row says before what went wrong: whose fault it is, if not the step's. */
-static void prefix(char *text, size_t size, const struct solver *s, const char *when) {
-    bool other = s->role != SOLVER_STEP;
-    snprintf(text, size, "%s%s%s", other ? s->name : "", other ? ", " : "", when);
-}
-
-bool problem_time(struct problem *p, struct row rows[2]) {
-    struct timed timed[SOLVERS_MAX];
-    struct contestant contestants[SOLVERS_MAX];
-    struct row judged[SOLVERS_MAX];
-    const struct contestant *library = NULL, *copy = NULL, *base = NULL;
-    const struct solver *latest = NULL;
-    const int last = p->track->input_count - 1;
-    char where[48];
+/* Times all solvers in turn, and judges each once more. If one fails, the step's row names it. */
+static bool time_all(struct problem *p, struct contestant *contestants, struct row *rows) {
     for (int i = 0; i < p->count; ++i) {
-        const struct solver *s = &p->solvers[i];
-        timed[i] = (struct timed){p, s, &latest};
-        contestants[i] =
-            (struct contestant){.run = run_timed, .prepare = poison_timed, .context = &timed[i]};
-        p->track->fill(p, s, last);
-        if (s->role == SOLVER_LIBRARY && library == NULL)
-            library = &contestants[i];
-        if (s->role == SOLVER_COPY)
-            copy = &contestants[i];
-        if (s->role == SOLVER_BASE)
-            base = &contestants[i];
+        contestants[i] = (struct contestant){
+            .run = run_timed, .prepare = poison_timed, .context = &p->solvers[i]};
+        p->track->fill(p, &p->solvers[i], last_input(p));
     }
     const char *failure = timing_run(contestants, p->count, p->device, p->options);
-    bool good = failure == NULL;
-    if (!good) {
-        snprintf(rows[0].note, sizeof rows[0].note, "%s", failure);
-        prefix(where, sizeof where, latest, "timing: ");
-        fail(p, latest, "judge.device_error", "hardware", p->track->inputs[last].name, where,
-             &rows[0]);
-    }
-    for (int i = 0; i < p->count && good; ++i) {
-        const struct solver *s = &p->solvers[i];
-        judged[i] = rows[s->role == SOLVER_BASE];
-        if (s->role > SOLVER_BASE)
-            judged[i].error = NAN;
-        if (s->role == SOLVER_COPY)
-            continue;
-        prefix(where, sizeof where, s, "after timing: ");
-        if (!problem_verify(p, s, where, &judged[i])) {
-            good = false;
-            snprintf(rows[0].status, sizeof rows[0].status, STATUS_FAILED);
-            snprintf(rows[0].note, sizeof rows[0].note, "%s", judged[i].note);
+    if (failure != NULL)
+        return fail(p, p->latest, "hardware", last_input(p), "judge.device_error",
+                    "timing: ", failure, rows);
+    for (int i = 0; i < p->count; ++i)
+        if (p->solvers[i].role != SOLVER_COPY &&
+            !verify(p, &p->solvers[i], "after timing: ", &rows[i])) {
+            memmove(rows->note, rows[i].note, sizeof rows->note);
+            memmove(rows->status, rows[i].status, sizeof rows->status);
+            return false;
         }
-    }
-    if (!good) {
+    return true;
+}
+
+/* Times, and reports a row of each but of a base that has a program of its own. */
+static bool measure(struct problem *p, struct row *rows) {
+    struct contestant contestants[SOLVERS_MAX];
+    const struct contestant *library = NULL, *copy = NULL;
+    if (!time_all(p, contestants, rows)) {
         report_row(p->report, &rows[0]);
         return false;
     }
+    for (int i = p->count - 1; i >= 0; --i) {
+        if (p->solvers[i].role == SOLVER_LIBRARY)
+            library = &contestants[i]; /* the first */
+        if (p->solvers[i].role == SOLVER_COPY)
+            copy = &contestants[i];
+    }
     for (int i = 0; i < p->count; ++i) {
         const struct solver *s = &p->solvers[i];
-        struct row *row = &judged[i];
-        if (s->role == SOLVER_BASE && !is_own_base(s))
-            continue;
-        if (s->role > SOLVER_BASE) {
-            snprintf(row->step, sizeof row->step, "%s", s->name);
-            snprintf(row->type, sizeof row->type, "%s", element_name(s->types.in));
-            snprintf(row->status, sizeof row->status, STATUS_LIBRARY);
-            row->base[0] = row->path[0] = row->note[0] = '\0';
-        } else if (library != NULL) {
-            row->library = 100 * library->median / contestants[i].median;
-        }
+        const double median = contestants[i].median;
+        struct row *row = &rows[i];
         timing_row(row, &contestants[i], s->work, p->track->scale, p->track->unit, p->options);
-        const double rate = s->work / contestants[i].median;
-        row->ceiling = 100 * rate / s->ceiling;
+        row->ceiling = 100 * s->work / median / s->ceiling;
+        if (s->role > SOLVER_BASE)
+            snprintf(row->status, sizeof row->status, STATUS_LIBRARY);
+        else if (library != NULL)
+            row->library = 100 * library->median / median;
         if (copy != NULL && s->role != SOLVER_COPY)
-            row->copy = 100 * rate * copy->median / p->solvers[p->count - 1].work;
-        if (s->role == SOLVER_STEP && base != NULL)
-            row->speedup = base->median / contestants[i].median;
-        report_row(p->report, row);
+            row->copy = 100 * s->work / median * copy->median / p->solvers[p->count - 1].work;
+        if (s->role == SOLVER_STEP && p->base != NULL)
+            row->speedup = contestants[1].median / median;
+        if (s != p->base || p->own_base)
+            report_row(p->report, row);
     }
     return true;
 }
 
-/* Starts the rows of the step and its base: what is known before the run. */
-static void start_rows(struct problem *p, struct row rows[2]) {
-    const struct solver *base = base_of(p);
-    for (int i = 0; i < 2; ++i) {
-        const struct solver *s = &p->solvers[base != NULL ? i : 0];
+/* Verifies and times, or counts. Returns an exit status. */
+static int run_solvers(struct problem *p) {
+    struct row rows[SOLVERS_MAX]; /* of each solver */
+    bool good = true;
+    for (int i = 0; i < p->count; ++i) {
+        const struct solver *s = &p->solvers[i];
         device_row(&rows[i], p->device, p->shape, s->types.in, s->name,
-                   i == 0 && base != NULL ? base->entry->name : "");
+                   i == 0 && p->base != NULL ? p->base->entry->name : "");
         rows[i].n = (double)p->shape->n;
         if (p->track->kind == SHAPE_GEMM)
             rows[i].m = (double)p->shape->m, rows[i].k = (double)p->shape->k;
     }
-}
-
-/* Verifies and times, or counts. Returns an exit status. */
-static int run_solvers(struct problem *p) {
-    const bool own_base = base_of(p) != NULL && is_own_base(base_of(p));
-    struct row rows[2];
-    start_rows(p, rows);
-    bool good = true;
-    if (p->options->counters) {
+    for (int i = p->own_base; i >= 0 && !p->options->counters; --i)
+        good = verify(p, &p->solvers[i], "", &rows[i]) && good;
+    if (p->options->counters)
         good = count(p, rows);
-    } else {
-        if (own_base)
-            good = problem_verify(p, &p->solvers[1], "", &rows[1]);
-        good = problem_verify(p, &p->solvers[0], "", &rows[0]) && good;
-    }
-    if (good && problem_is_timed(p) && p->solvers[0].work > 0) {
-        good = problem_time(p, rows);
-    } else {
-        if (own_base)
-            report_row(p->report, &rows[1]);
-        report_row(p->report, &rows[0]);
-    }
+    if (good && problem_is_timed(p) && p->solvers[0].work > 0)
+        return measure(p, rows) ? EXIT_OK : EXIT_FAULT;
+    for (int i = p->own_base; i >= 0; --i)
+        report_row(p->report, &rows[i]);
     return good ? EXIT_OK : EXIT_FAULT;
 }
 
@@ -394,7 +358,7 @@ static int run_shape(struct problem *p, const struct step_entry *step,
             fprintf(stderr, "%s: no element types: %s\n", entries[i]->name, entries[i]->types);
             return EXIT_FAULT;
         }
-        bool own = i == 1 && strcmp(base->name, "baseline") == 0;
+        bool own = i == 1 && p->own_base;
         snprintf(name, sizeof name, "%s%s%s", own ? step->name : "", own ? "/" : "",
                  entries[i]->name);
         problem_add(p, i == 0 ? SOLVER_STEP : SOLVER_BASE, name, types)->entry = entries[i];
@@ -415,20 +379,19 @@ int problem_main(struct problem *p, const struct track *track, const struct step
     int status = options_parse(&options, track->kind, argc, argv);
     if (status >= 0)
         return status;
-    status = device_open(options.device, &device);
-    if (status == EXIT_OK)
-        status = device_check_options(&options, &device);
-    if (status == EXIT_OK)
-        status = options_default_shapes(&options, track->kind, device.gpu);
-    if (status != EXIT_OK)
+    if ((status = device_open(options.device, &device)) != EXIT_OK ||
+        (status = device_check_options(&options, &device)) != EXIT_OK ||
+        (status = options_default_shapes(&options, track->kind, device.gpu)) != EXIT_OK)
         return status;
     if (!report_open(&report, options.csv, options.json))
         return EXIT_USAGE;
     if (options.quiet)
         report.table.file = NULL;
     device_report(&device, &options, &report);
-    memset(p, 0, sizeof *p);
-    p->track = track, p->options = &options, p->device = &device, p->report = &report;
+    *p =
+        (struct problem){.track = track, .options = &options, .device = &device, .report = &report};
+    p->base = base != NULL ? &p->solvers[1] : NULL;
+    p->own_base = base != NULL && strcmp(base->name, "baseline") == 0;
     for (int i = 0; i < options.shapes.count; ++i) {
         p->shape = &options.shapes.shape[i];
         int one = run_shape(p, step, base);

@@ -20,18 +20,18 @@ extern "C" {
 /** A step as its main.c declares it: the first member of a struct that holds its functions too. */
 struct step_entry {
     const char *name;
-    const char *types; /**< "in:acc:out" */
-    const char
-        *unjudged; /**< null, or why its result says nothing: an experiment leaves out a part */
+    const char *types;    /**< "in:acc:out" */
+    const char *unjudged; /**< null, or why its result says nothing: it leaves out a part */
 };
 
 enum solver_role { SOLVER_STEP, SOLVER_BASE, SOLVER_LIBRARY, SOLVER_COPY };
 
 /** What runs on the problem: the step, its base, a library, or a copy to compare with. */
 struct solver {
+    struct problem *problem;
     enum solver_role role;
-    char name[32]; /**< in its row */
-    const struct step_entry *entry;
+    char name[32];                  /**< in its row */
+    const struct step_entry *entry; /**< of the step and its base, else null */
     struct element_types types;
     struct output *output;
     double work;    /**< FLOP or bytes of one run */
@@ -52,6 +52,10 @@ struct problem {
     const struct shape *shape;
     struct solver solvers[SOLVERS_MAX]; /**< the step, then its base if there is one */
     int count;
+    const struct solver *base;   /**< or null */
+    const struct solver *latest; /**< the one that ran last */
+    bool
+        own_base; /**< the base is a "baseline", without a program of its own: it is reported too */
     double need, available; /**< bytes of device memory asked for; free before */
     void *memory[MEMORY_MAX];
     int memory_count;
@@ -61,8 +65,9 @@ struct problem {
 /** One kind of input. */
 struct input {
     const char *name; /**< such as "real", for "real inputs" */
-    bool exact;       /**< results are compared for equality */
-    bool judged;      /**< false: run once, for what it leaves behind in memory */
+    enum fill_mode mode;
+    bool exact;  /**< results are compared for equality */
+    bool judged; /**< false: run once, for what it leaves behind in memory */
 };
 
 /** What a track does its own way. */
@@ -79,45 +84,29 @@ struct track {
      * @return #EXIT_OK, or #EXIT_USAGE after one line on stderr if it is too large.
      */
     int (*create)(struct problem *p);
-    /** Makes the inputs of number `input`, and the reference. @return false if `s` has none of that kind. */
-    bool (*fill)(struct problem *p, const struct solver *s, int input);
+    /** Makes the inputs, and the reference. @return false if `s` has none of that kind. */
+    bool (*fill)(struct problem *p, const struct solver *s, const struct input *in);
     /** Enqueues one run. */
     cudaError_t (*run)(struct problem *p, const struct solver *s, cudaStream_t stream);
     /**
-     * Puts into row->note what is wrong with the values of s->output. Keeps the largest error on the
-     * last input in row->error.
+     * Puts into row->note what is wrong with the values of s->output. Keeps the largest error on
+     * real inputs in row->error.
      * @return null if nothing is wrong, or the fault's id, see value_text().
      */
-    const char *(*wrong)(struct problem *p, const struct solver *s, int input, struct row *row);
+    const char *(*wrong)(struct problem *p, const struct solver *s, const struct input *in,
+                         struct row *row);
 };
 
 /**
  * The program of a step: reads the options, opens the device, and verifies (or counts) each shape
- * before it times it.
- * @param base  or null. One named "baseline" has no program of its own: it is verified and reported too.
+ * before it times it. `base` may be null.
  * @return the exit status.
  */
 int problem_main(struct problem *problem, const struct track *track, const struct step_entry *step,
                  const struct step_entry *base, int argc, char **argv);
 
-/**
- * Runs solver `s` options->repeats times under every schedule of the device, on every kind of input,
- * the output poisoned before every run. Nothing outside the output may be written, and the bits must
- * be the same in every run. Completes the row; what is wrong goes to the report as a fault.
- * @param where  "", or what the faults' texts begin with; then each input is run once only.
- * @return whether everything was right.
- */
-bool problem_verify(struct problem *p, const struct solver *s, const char *where, struct row *row);
+/* For tracks: */
 
-/**
- * Times all solvers in turn, and judges each once more on every input; then reports a row of each
- * (a base that has a program of its own has none). `rows` are those of the step and the base.
- * @return whether everything was right. If not, the step's row is reported, and names who failed.
- */
-bool problem_time(struct problem *p, struct row rows[2]);
-
-/** @name For tracks. */
-/**@{*/
 /** Allocates device memory for as long as the problem lasts. @return null if it is not free, see problem_fits(). */
 void *problem_memory(struct problem *p, double bytes);
 /**
@@ -132,13 +121,14 @@ struct solver *problem_add(struct problem *p, enum solver_role role, const char 
                            struct element_types types);
 /** Allocates an output like `matrix`, with guard bands, `offset` elements behind a boundary. */
 void output_create(struct problem *p, struct output *y, const struct matrix *matrix, size_t offset);
+/** The bits of an element in device memory, `i` elements behind the first. */
+uint32_t element_fetch(const struct matrix *x, size_t i);
 /**
  * Writes a wrong value as a fault shows it, and whether it was never written.
  * @return the fault's id: "judge.never_written", "judge.nan", "judge.slightly_wrong" (by 1% at most), or
  *         "judge.wrong_values".
  */
 const char *value_text(char *text, size_t size, enum element_type type, uint32_t bits, double want);
-/**@}*/
 
 #ifdef __cplusplus
 }

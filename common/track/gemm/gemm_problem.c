@@ -7,14 +7,12 @@
 
 enum { ROW_BYTES = 128, SEED_A = 1, SEED_B = 2 };
 
-enum { HUGE_INPUT, INTEGER, NEAR_INTEGER, REAL, INPUTS };
-static const struct input inputs[INPUTS] = {
-    [HUGE_INPUT] = {"huge", false, false}, /* a stale one is seen in what comes after */
-    [INTEGER] = {"integer", true, true},
-    [NEAR_INTEGER] = {"near-integer", true, true},
-    [REAL] = {"real", false, true},
+static const struct input inputs[] = {
+    {"huge", FILL_HUGE, false, false}, /* a stale one is seen in what comes after */
+    {"integer", FILL_EXACT, true, true},
+    {"near-integer", FILL_NEAR, true, true},
+    {"real", FILL_REAL, false, true},
 };
-static const enum fill_mode modes[INPUTS] = {FILL_HUGE, FILL_EXACT, FILL_NEAR, FILL_REAL};
 
 /* A matrix whose rows start on boundaries, but for `pad` elements more. */
 static struct matrix matrix_of(enum element_type type, int64_t rows, int64_t cols, int pad) {
@@ -26,14 +24,12 @@ static struct matrix matrix_of(enum element_type type, int64_t rows, int64_t col
 
 /* Allocates it up to its last element. */
 static void allocate(struct problem *p, struct matrix *x) {
-    double elements =
-        x->rows > 0 && x->cols > 0 ? ((double)x->rows - 1) * (double)x->ld + (double)x->cols : 0;
-    x->at = problem_memory(p, elements * (double)element_size(x->type));
+    x->at = problem_memory(p, (double)matrix_extent(x) * (double)element_size(x->type));
 }
 
 static struct gemm_side *side_of(struct problem *p, const struct solver *s) {
     struct gemm_problem *g = (struct gemm_problem *)p;
-    return s->output == &g->side[1].C ? &g->side[1] : &g->side[0];
+    return &g->side[s->output == &g->side[1].C];
 }
 
 /* Says what A, B and C of a side are, without their memory. Returns false if a row is too long. */
@@ -67,11 +63,11 @@ static void add_library(struct problem *p, struct element_types types) {
 
 static int create(struct problem *p) {
     struct gemm_problem *g = (struct gemm_problem *)p;
-    const struct shape *shape = p->shape;
-    struct solver *step = &p->solvers[0], *base = p->count > 1 ? &p->solvers[1] : NULL;
-    const bool with_base = base != NULL && (problem_is_timed(p) || p->options->counters);
-    const int sides = with_base && !same_storage(step->types, base->types) ? 2 : 1;
-    const double wide = (double)shape->m * (double)shape->n * sizeof(double);
+    const double M = (double)p->shape->m, N = (double)p->shape->n, K = (double)p->shape->k;
+    const struct element_types types = p->solvers[0].types;
+    const bool with_base = p->base != NULL && (problem_is_timed(p) || p->options->counters);
+    const int sides = with_base && !same_storage(types, p->base->types) ? 2 : 1;
+    const double wide = M * N * sizeof(double);
     double *ref = problem_memory(p, wide), *mag = problem_memory(p, wide);
     for (int i = 0; i < sides; ++i) {
         struct product *q = &g->side[i].product;
@@ -84,20 +80,18 @@ static int create(struct problem *p) {
         q->ref = ref;
         q->mag = mag;
     }
-    const size_t flush = 2 * p->device->l2_bytes;
-    const double work = judge->workspace != NULL
-                            ? judge->workspace((double)shape->m, (double)shape->n, (double)shape->k)
-                            : 0;
-    int status = problem_fits(p, work > (double)flush ? work : (double)flush);
+    const double flush = 2.0 * (double)p->device->l2_bytes,
+                 work = judge->workspace != NULL ? judge->workspace(M, N, K) : 0;
+    int status = problem_fits(p, fmax(work, flush));
     if (status != EXIT_OK)
         return status;
-    add_library(p, step->types);
-    if (step->types.in == ELEMENT_TF32)
+    add_library(p, types);
+    if (types.in == ELEMENT_TF32)
         add_library(p, (struct element_types){ELEMENT_F32, ELEMENT_F32, ELEMENT_F32});
     for (int i = 0; i < p->count; ++i) {
         struct solver *s = &p->solvers[i];
-        s->output = &g->side[s == base && sides == 2].C;
-        s->work = 2.0 * (double)shape->m * (double)shape->n * (double)shape->k;
+        s->output = &g->side[s == p->base && sides == 2].C;
+        s->work = 2 * M * N * K;
         s->ceiling = device_peak_flops(p->device, s->types.in);
     }
     return EXIT_OK;
@@ -111,18 +105,18 @@ static void fill_both(struct problem *p, const struct product *q, enum fill_mode
     judge_fill(&q->B, &b);
 }
 
-static bool fill(struct problem *p, const struct solver *s, int input) {
+static bool fill(struct problem *p, const struct solver *s, const struct input *in) {
     struct product *q = &side_of(p, s)->product;
+    const bool near = in->mode == FILL_NEAR;
     /* TF32 rounds its inputs to the nearest: numbers near integers give the integers' result. */
-    if (input == (s->types.in == ELEMENT_TF32 ? INTEGER : NEAR_INTEGER))
+    if (in->mode == (s->types.in == ELEMENT_TF32 ? FILL_EXACT : FILL_NEAR))
         return false;
     q->types = s->types;
-    if (inputs[input].judged) {
-        fill_both(p, q, input == NEAR_INTEGER ? FILL_EXACT : modes[input]);
-        judge_reference(q);
-    }
-    if (input == NEAR_INTEGER || !inputs[input].judged)
-        fill_both(p, q, modes[input]);
+    fill_both(p, q, near ? FILL_EXACT : in->mode);
+    if (in->judged)
+        judge->reference(q);
+    if (near)
+        fill_both(p, q, FILL_NEAR);
     return true;
 }
 
@@ -137,45 +131,34 @@ static cudaError_t run(struct problem *p, const struct solver *s, cudaStream_t s
     return gemm(M, N, K, q->A.at, lda, q->B.at, ldb, q->C.at, ldc, stream);
 }
 
-static const char *wrong(struct problem *p, const struct solver *s, int input, struct row *row) {
+static const char *wrong(struct problem *p, const struct solver *s, const struct input *in,
+                         struct row *row) {
     struct product *q = &side_of(p, s)->product;
-    const bool exact = inputs[input].exact;
     q->types = s->types;
-    const struct found result = judge_compare(q, exact);
+    const struct found result = judge_compare(q, in->exact);
     if (result.count == 0) {
-        if (input == REAL && !(row->error >= result.largest))
-            row->error = result.largest;
+        if (in->mode == FILL_REAL)
+            row->error = fmax(row->error, result.largest);
         return NULL;
     }
-    const size_t i = result.first / q->C.cols, j = result.first % q->C.cols,
-                 size = element_size(q->C.type);
+    const size_t i = result.first / q->C.cols, j = result.first % q->C.cols;
     double ref, mag;
-    uint32_t bits = 0;
     char got[48];
     CUDA_CHECK(cudaMemcpy(&ref, q->ref + result.first, sizeof ref, cudaMemcpyDeviceToHost));
     CUDA_CHECK(cudaMemcpy(&mag, q->mag + result.first, sizeof mag, cudaMemcpyDeviceToHost));
-    CUDA_CHECK(cudaMemcpy(&bits, (const char *)q->C.at + (i * q->C.ld + j) * size, size,
-                          cudaMemcpyDeviceToHost)); /* little-endian */
-    const double want = product_wants(q, exact, ref);
-    const char *id = value_text(got, sizeof got, q->C.type, bits, want);
-    int length = snprintf(
-        row->note, sizeof row->note,
-        "%llu of %zu wrong; first at row %zu, column %zu: got %s, wanted %.9g, bound %.3g",
-        result.count, q->C.rows * q->C.cols, i, j, got, want, product_allows(q, exact, ref, mag));
-    if (!exact && isfinite(result.sum)) /* a sign of its own betrays what rounds one way */
+    const double want = product_wants(q, in->exact, ref),
+                 bound = product_allows(q, in->exact, ref, mag);
+    const char *id =
+        value_text(got, sizeof got, q->C.type, element_fetch(&q->C, i * q->C.ld + j), want);
+    int length =
+        snprintf(row->note, sizeof row->note,
+                 "%llu of %zu wrong; first at row %zu, column %zu: got %s, wanted %.9g, bound %.3g",
+                 result.count, q->C.rows * q->C.cols, i, j, got, want, bound);
+    if (!in->exact && isfinite(result.sum)) /* a sign of its own betrays what rounds one way */
         snprintf(row->note + length, sizeof row->note - (size_t)length,
                  "; mean error %+.1e of sum |a||b|", result.sum / (double)(q->C.rows * q->C.cols));
     return id;
 }
 
 const struct track gemm_track = {
-    .kind = SHAPE_GEMM,
-    .unit = "TFLOP/s",
-    .scale = 1e12,
-    .inputs = inputs,
-    .input_count = INPUTS,
-    .create = create,
-    .fill = fill,
-    .run = run,
-    .wrong = wrong,
-};
+    SHAPE_GEMM, "TFLOP/s", 1e12, inputs, sizeof inputs / sizeof *inputs, create, fill, run, wrong};

@@ -6,23 +6,21 @@
 
 enum { SEED_X = 3 };
 
-enum { INTEGERS, ONES, ONE_NAN, REALS, SUM_INPUTS };
-static const struct input sum_inputs[SUM_INPUTS] = {
-    [INTEGERS] = {"integer", true, true},
-    [ONES] = {"all-one", false, true},
-    [ONE_NAN] = {"one-NaN", false, true},
-    [REALS] = {"real", false, true},
+static const struct input sum_inputs[] = {
+    {"integer", FILL_SUM, true, true},
+    {"all-one", FILL_ONES, false, true},
+    {"one-NaN", FILL_NAN, false, true},
+    {"real", FILL_REAL, false, true},
 };
-static const enum fill_mode sum_modes[SUM_INPUTS] = {FILL_SUM, FILL_ONES, FILL_NAN, FILL_REAL};
-static const struct input scan_inputs[] = {{"random", true, true}};
+static const struct input scan_inputs[] = {{"random", FILL_BITS, true, true}};
 
-static int create(struct problem *p, bool scan) {
+static int create(struct problem *p) {
     struct vector_problem *v = (struct vector_problem *)p;
+    const bool scan = p->track == &scan_track;
     const struct element_types types = p->solvers[0].types;
     const size_t n = (size_t)p->shape->n, offset = (size_t)p->options->offset,
                  outputs = scan ? n : 1, size = element_size(types.in);
     size_t workspace = 0;
-    v->scan = scan;
     v->library_bytes = 0;
     for (int i = 0; i < p->count; ++i) {
         size_t bytes = ((const struct vector_step *)p->solvers[i].entry)->workspace(n);
@@ -58,24 +56,15 @@ static int create(struct problem *p, bool scan) {
     return EXIT_OK;
 }
 
-static int create_sum(struct problem *p) {
-    return create(p, false);
-}
-
-static int create_scan(struct problem *p) {
-    return create(p, true);
-}
-
-static bool fill(struct problem *p, const struct solver *s, int input) {
+static bool fill(struct problem *p, const struct solver *s, const struct input *in) {
     struct vector_problem *v = (struct vector_problem *)p;
     (void)s;
-    if (v->x.cols == 0 && !v->scan && input == ONE_NAN)
+    if (v->x.cols == 0 && in->mode == FILL_NAN)
         return false;
-    const struct fill fill = {.mode = v->scan ? FILL_BITS : sum_modes[input],
-                              .seed = p->options->seed * 8 + SEED_X,
-                              .terms = v->x.cols};
+    const struct fill fill = {
+        .mode = in->mode, .seed = p->options->seed * 8 + SEED_X, .terms = v->x.cols};
     judge_fill(&v->x, &fill);
-    if (!v->scan)
+    if (p->track == &reduce_track)
         v->sum = judge_sum(&v->x);
     return true;
 }
@@ -88,28 +77,27 @@ static cudaError_t run(struct problem *p, const struct solver *s, cudaStream_t s
         return cudaMemcpyAsync(v->copy != NULL ? v->copy : y, v->x.at, n * element_size(v->x.type),
                                cudaMemcpyDeviceToDevice, stream);
     if (s->role == SOLVER_LIBRARY)
-        return vector_library(v->scan, n, v->x.at, y, v->library_workspace, &v->library_bytes,
-                              stream);
+        return vector_library(p->track == &scan_track, n, v->x.at, y, v->library_workspace,
+                              &v->library_bytes, stream);
     return ((const struct vector_step *)s->entry)->run(n, v->x.at, y, p->workspace.at, stream);
 }
 
-static const char *wrong_sum(struct problem *p, const struct solver *s, int input,
+static const char *wrong_sum(struct problem *p, const struct solver *s, const struct input *in,
                              struct row *row) {
     const struct vector_problem *v = (const struct vector_problem *)p;
     const enum element_type out = s->types.out;
     const double n = (double)v->x.cols;
-    uint32_t bits = 0;
+    const uint32_t bits = element_fetch(&v->y.matrix, 0);
     char text[48];
-    CUDA_CHECK(cudaMemcpy(&bits, v->y.matrix.at, element_size(out), cudaMemcpyDeviceToHost));
     const double sum = element_value(out, bits),
-                 bound = input == INTEGERS ? 0
-                         : input == ONES   ? ones_bound(s->types, n)
-                                           : sum_bound(s->types, n, v->sum),
-                 want = input == INTEGERS ? element_value(out, element_round(out, v->sum)) : v->sum;
-    if (input == ONE_NAN ? isnan(sum) && bits != element_poison(out) : is_close(sum, want, bound)) {
-        double error = fabs(sum - want) / (0.5 * n); /* the mean of |x| is 1/2 */
-        if (input == REALS && n > 0 && !(row->error >= error))
-            row->error = error;
+                 want = in->exact ? element_value(out, element_round(out, v->sum)) : v->sum,
+                 bound = in->exact               ? 0
+                         : in->mode == FILL_ONES ? ones_bound(s->types, n)
+                                                 : sum_bound(s->types, n, v->sum);
+    if (in->mode == FILL_NAN ? isnan(sum) && bits != element_poison(out)
+                             : is_close(sum, want, bound)) {
+        if (in->mode == FILL_REAL && n > 0) /* the mean of |x| is 1/2 */
+            row->error = fmax(row->error, fabs(sum - want) / (0.5 * n));
         return NULL;
     }
     const char *id = value_text(text, sizeof text, out, bits, want);
@@ -117,21 +105,17 @@ static const char *wrong_sum(struct problem *p, const struct solver *s, int inpu
     return id;
 }
 
-static const char *wrong_scan(struct problem *p, const struct solver *s, int input,
+static const char *wrong_scan(struct problem *p, const struct solver *s, const struct input *in,
                               struct row *row) {
     const struct vector_problem *v = (const struct vector_problem *)p;
-    const uint32_t *in = v->x.at, *out = v->y.matrix.at;
     const struct found found = judge_scan(&v->x, &v->y.matrix);
     const size_t first = found.first;
-    uint32_t before = 0, got, x;
     char text[48];
-    (void)input;
+    (void)in;
     if (found.count == 0)
         return NULL;
-    if (first > 0)
-        CUDA_CHECK(cudaMemcpy(&before, out + first - 1, sizeof before, cudaMemcpyDeviceToHost));
-    CUDA_CHECK(cudaMemcpy(&got, out + first, sizeof got, cudaMemcpyDeviceToHost));
-    CUDA_CHECK(cudaMemcpy(&x, in + first, sizeof x, cudaMemcpyDeviceToHost));
+    const uint32_t before = first > 0 ? element_fetch(&v->y.matrix, first - 1) : 0,
+                   got = element_fetch(&v->y.matrix, first), x = element_fetch(&v->x, first);
     const char *id =
         value_text(text, sizeof text, s->types.out, got, (double)(uint32_t)(before + x));
     snprintf(row->note, sizeof row->note,
@@ -140,25 +124,7 @@ static const char *wrong_scan(struct problem *p, const struct solver *s, int inp
     return id;
 }
 
-const struct track reduce_track = {
-    .kind = SHAPE_VECTOR,
-    .unit = "GB/s",
-    .scale = 1e9,
-    .inputs = sum_inputs,
-    .input_count = SUM_INPUTS,
-    .create = create_sum,
-    .fill = fill,
-    .run = run,
-    .wrong = wrong_sum,
-};
-const struct track scan_track = {
-    .kind = SHAPE_VECTOR,
-    .unit = "GB/s",
-    .scale = 1e9,
-    .inputs = scan_inputs,
-    .input_count = 1,
-    .create = create_scan,
-    .fill = fill,
-    .run = run,
-    .wrong = wrong_scan,
-};
+const struct track reduce_track = {SHAPE_VECTOR, "GB/s", 1e9, sum_inputs, 4,
+                                   create,       fill,   run, wrong_sum};
+const struct track scan_track = {SHAPE_VECTOR, "GB/s", 1e9, scan_inputs, 1,
+                                 create,       fill,   run, wrong_scan};

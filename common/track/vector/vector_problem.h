@@ -23,7 +23,6 @@ struct vector_step {
 /** Input and output. */
 struct vector_problem {
     struct problem problem;
-    bool scan;
     struct matrix x; /**< options->offset elements behind a boundary */
     struct output y;
     double sum; /**< what a sum should be */
