@@ -64,13 +64,8 @@ static inline struct fill fill_product(struct element_types types, uint64_t term
     bool wide = (types.in == ELEMENT_TF32 || types.in == ELEMENT_BF16) &&
                 types.acc == ELEMENT_F32 && types.out != ELEMENT_F16;
     uint64_t most = UINT64_C(1) << (limit - digits);
-    struct fill fill = {mode,
-                        seed,
-                        terms,
-                        down,
-                        digits,
-                        (terms + most - 1) / most,
-                        wide ? (double)(1 << (17 - digits)) : 1};
+    double scale = wide ? (double)(1 << (17 - digits)) : 1;
+    struct fill fill = {mode, seed, terms, down, digits, (terms + most - 1) / most, scale};
     return fill;
 }
 
@@ -82,16 +77,12 @@ static inline OVERLAP_HD double fill_integer(const struct fill *f, uint64_t row,
         group = k / f->stride;
         at = k % f->stride - number_hash(f->seed, group, other) % f->stride;
     }
-    bool odd = (number_hash(0, 0, group) & 1) == f->down;
-    int64_t low = (int64_t)1 << (f->digits - 1);
-    double value = (double)((int64_t)(h >> 32) % 3 - 1);
-    if (odd)
-        value =
-            (double)((int64_t)(h >> 32) % low | low | 1) * ((h & 2) != 0 ? f->scale : -f->scale);
-    else if (at != 0)
-        value = 0;
+    int64_t low = (int64_t)1 << (f->digits - 1), random = (int64_t)(h >> 32);
+    double value = at != 0 ? 0 : (double)(random % 3 - 1);
+    if ((number_hash(0, 0, group) & 1) == f->down) /* the operand with odd integers */
+        value = (double)(random % low | low | 1) * ((h & 2) != 0 ? f->scale : -f->scale);
     if (f->mode == FILL_NEAR)
-        value *= (h & 1) != 0 ? 1 + 1.0 / (1 << 13) : 1 - 1.0 / (1 << 13);
+        value *= (h & 1) != 0 ? 1 + 0x1p-13 : 1 - 0x1p-13;
     return value;
 }
 

@@ -1,11 +1,11 @@
-/* The judge on a GPU: a kernel for each task of task.h, cuBLAS DGEMM for the reference. */
+/* The judge on a GPU: a kernel for each task, cuBLAS DGEMM for the reference. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include <cublas_v2.h>
 
 #include "device/device.h"
-#include "judge/task.h"
+#include "judge/judge.h"
 
 enum { THREADS = 256, BLOCKS = 132 * 16 };
 

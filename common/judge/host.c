@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "judge/task.h"
+#include "judge/judge.h"
 
 static struct found run(const struct task *task) {
     const struct task t = *task; /* a copy, of which no element can be a part */

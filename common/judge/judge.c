@@ -1,7 +1,5 @@
 #include "judge/judge.h"
 
-#include "judge/task.h"
-
 void judge_fill(const struct matrix *x, const struct fill *fill) {
     judge->run(
         &(struct task){.kind = TASK_FILL, .count = matrix_extent(x), .x = *x, .fill = *fill});

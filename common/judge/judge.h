@@ -2,8 +2,8 @@
  * @file judge.h
  * Fills inputs, computes references and compares, where the data lies.
  *
- * What is done to each element stands in task.h, for host and device code alike. host.c does it in
- * plain loops over host memory, which is also the memory of the CPU device. gpu.cu does it in a kernel,
+ * What is done to each element stands in task_item(), for host and device code alike. host.c does it
+ * in plain loops over host memory, which is also the memory of the CPU device. gpu.cu does it in a kernel,
  * and has its reference from cuBLAS DGEMM; self_test.c checks it against the loops, at a rectangular
  * size, before it judges anything.
  */
@@ -65,22 +65,112 @@ static inline OVERLAP_HD double product_allows(const struct product *p, bool exa
     return exact ? 0 : product_bound(p->types, (double)p->A.cols, mag, ref);
 }
 
-/** Fills a matrix as fill_element() says; what lies between its rows becomes poison. */
-void judge_fill(const struct matrix *x, const struct fill *fill);
-/** Makes all of an output's memory element_poison(). */
-void judge_poison(const struct output *y);
-/** Compares C with ref, element by element; exact: for equality. */
-struct found judge_compare(const struct product *p, bool exact);
-/** Sum of a vector, in FP64. */
-double judge_sum(const struct matrix *x);
-/** Checks a scan of uint32: y[0] = x[0] and y[i] = y[i-1] + x[i], which no other y fulfils. */
-struct found judge_scan(const struct matrix *x, const struct matrix *y);
-/** How many elements around the matrix no longer hold element_poison(). */
-uint64_t judge_outside(const struct output *y);
-/** A digest of the bits of a matrix: another element, or another place, changes it. */
-uint64_t judge_digest(const struct matrix *x);
+/** What the judge does. */
+enum task_kind {
+    TASK_FILL,   /**< makes x what fill_element() says; what lies between its rows becomes poison */
+    TASK_POISON, /**< makes all of an output's memory element_poison() */
+    TASK_COMPARE, /**< compares C with ref; exact: for equality */
+    TASK_SUM,     /**< the sum of a vector x, in FP64 */
+    TASK_SCAN,    /**< y[0] = x[0] and y[i] = y[i-1] + x[i], of uint32: no other y fulfils that */
+    TASK_OUTSIDE, /**< counts elements around the matrix that no longer hold element_poison() */
+    TASK_DIGEST   /**< a digest of x's bits: another element, or another place, changes it */
+};
 
-struct task;
+/** One thing to do to `count` elements. */
+struct task {
+    enum task_kind kind;
+    size_t count;
+    struct matrix x;
+    struct output y;
+    struct fill fill;
+    struct product product;
+    bool exact;
+};
+
+/** What is found out about no element. */
+static inline OVERLAP_HD struct found found_nothing(void) {
+    struct found f = {0, ~0ull, 0, 0};
+    return f;
+}
+
+static inline OVERLAP_HD void found_wrong(struct found *f, size_t i) {
+    f->count += 1;
+    f->first = i < f->first ? i : f->first;
+}
+
+/* Row and column of item i, of which a row has `width`; a vector takes no division. */
+static inline OVERLAP_HD size_t task_row(const struct matrix *x, size_t width, size_t *i) {
+    size_t row = x->rows > 1 ? *i / width : 0;
+    *i -= row * width;
+    return row;
+}
+
+static inline OVERLAP_HD void task_compare(const struct task *t, size_t i, struct found *f) {
+    const struct product *p = &t->product;
+    size_t col = i, row = task_row(&p->C, p->C.cols, &col);
+    double c = element_load(p->C.type, p->C.at, row * p->C.ld + col), ref = p->ref[i],
+           mag = p->mag[i], error = mag > 0 ? (c - ref) / mag : 0;
+    if (!is_close(c, product_wants(p, t->exact, ref), product_allows(p, t->exact, ref, mag)))
+        found_wrong(f, i);
+    if (!(fabs(error) <= f->largest)) /* a NaN gets in, and stays */
+        f->largest = isnan(f->largest) ? f->largest : fabs(error);
+    f->sum += error;
+}
+
+static inline OVERLAP_HD bool task_is_inside(const struct output *y, size_t i) {
+    const struct matrix *m = &y->matrix;
+    size_t before = (size_t)((char *)m->at - (char *)y->base) / element_size(m->type);
+    if (i < before || m->rows == 0)
+        return false;
+    i -= before;
+    return task_row(m, m->ld, &i) < m->rows && i < m->cols;
+}
+
+/** Does the task to item i. */
+static inline OVERLAP_HD void task_item(const struct task *t, size_t i, struct found *f) {
+    const struct matrix *x = &t->x, *y = &t->y.matrix;
+    const uint32_t poison = element_poison(y->type);
+    size_t col = i, row;
+    switch (t->kind) {
+    case TASK_FILL:
+        row = task_row(x, x->ld, &col);
+        element_store(x->type, x->at, i,
+                      col < x->cols ? element_round(x->type, fill_element(&t->fill, row, col))
+                                    : element_poison(x->type));
+        break;
+    case TASK_POISON:
+        element_store(y->type, t->y.base, i, poison);
+        break;
+    case TASK_COMPARE:
+        task_compare(t, i, f);
+        break;
+    case TASK_SUM:
+        f->sum += element_load(x->type, x->at, i);
+        break;
+    case TASK_SCAN:
+        if (element_bits(y->type, y->at, i) !=
+            (i > 0 ? element_bits(y->type, y->at, i - 1) : 0) + element_bits(x->type, x->at, i))
+            found_wrong(f, i);
+        break;
+    case TASK_OUTSIDE:
+        if (element_bits(y->type, t->y.base, i) != poison && !task_is_inside(&t->y, i))
+            f->count += 1;
+        break;
+    case TASK_DIGEST:
+        row = task_row(x, x->cols, &col);
+        f->count += number_hash(element_bits(x->type, x->at, row * x->ld + col), row, col);
+        break;
+    }
+}
+
+/* One function a task. */
+void judge_fill(const struct matrix *x, const struct fill *fill);
+void judge_poison(const struct output *y);
+struct found judge_compare(const struct product *p, bool exact);
+double judge_sum(const struct matrix *x);
+struct found judge_scan(const struct matrix *x, const struct matrix *y);
+uint64_t judge_outside(const struct output *y);
+uint64_t judge_digest(const struct matrix *x);
 
 /** What judges, in one kind of memory. */
 struct judge {

@@ -88,8 +88,9 @@ static void repeat_with(struct fault *f, bool given, const char *option, long lo
 }
 
 /* Starts the record of a fault in a run of `s`, and says that this run comes next. */
-static struct fault begin_run(const struct problem *p, const struct solver *s, const char *schedule,
+static struct fault begin_run(const struct solver *s, const char *schedule,
                               const struct input *in) {
+    const struct problem *p = s->problem;
     const struct options *o = p->options;
     const bool gemm = p->track->kind == SHAPE_GEMM;
     struct fault f;
@@ -118,23 +119,23 @@ static struct fault begin_run(const struct problem *p, const struct solver *s, c
  * Reports that a run of `s` went wrong, `when` it was timed or after: what the device found in it, or
  * else `id` and `text`. The row says it too. Returns false.
  */
-static bool fail(struct problem *p, const struct solver *s, const char *schedule,
-                 const struct input *in, const char *id, const char *when, const char *text,
-                 struct row *row) {
-    struct fault f = begin_run(p, s, schedule, in);
+static bool fail(const struct solver *s, const char *schedule, const struct input *in,
+                 const char *id, const char *when, const char *text, struct row *row) {
+    struct fault f = begin_run(s, schedule, in);
     const bool named = when[0] != '\0' && s->role != SOLVER_STEP; /* it is in the step's row */
     snprintf(f.id, sizeof f.id, "%s", id);
     snprintf(f.text, sizeof row->note, "%s%s%s%s", named ? s->name : "", named ? ", " : "", when,
              text);
     memcpy(row->note, f.text, sizeof row->note);
     snprintf(row->status, sizeof row->status, STATUS_FAILED);
-    if (!device_faults(p->report, &f))
-        report_fault(p->report, &f);
+    if (!device_faults(s->problem->report, &f))
+        report_fault(s->problem->report, &f);
     return false;
 }
 
 /* One run on a poisoned output, number `run` of its kind. Returns null, or the device's error. */
-static const char *run_once(struct problem *p, const struct solver *s, int run) {
+static const char *run_once(const struct solver *s, int run) {
+    struct problem *p = s->problem;
     judge_poison(s->output);
     /* Garbage every other time; what the run before left in between, which is more like truth. */
     if (p->workspace.cols > 0 && run % 2 == 0) {
@@ -142,20 +143,20 @@ static const char *run_once(struct problem *p, const struct solver *s, int run) 
         judge_fill(&p->workspace, &garbage);
     }
     p->latest = s;
-    return device_error(p->track->run(p, s, 0));
+    return device_error(p->track->run(s, 0));
 }
 
 /* One run, judged. Returns null, or the id of what is wrong, which row->note says. */
-static const char *run_and_judge(struct problem *p, const struct solver *s, const struct input *in,
-                                 int run, struct row *row) {
-    const char *error = run_once(p, s, run);
+static const char *run_and_judge(const struct solver *s, const struct input *in, int run,
+                                 struct row *row) {
+    const char *error = run_once(s, run);
     if (error != NULL) {
         snprintf(row->note, sizeof row->note, "%s", error);
         return "judge.device_error";
     }
     if (!in->judged || (s->entry != NULL && s->entry->unjudged != NULL))
         return NULL;
-    const char *wrong = p->track->wrong(p, s, in, row);
+    const char *wrong = s->problem->track->wrong(s, in, row);
     if (wrong != NULL)
         return wrong;
     uint64_t outside = judge_outside(s->output);
@@ -170,17 +171,18 @@ static const char *run_and_judge(struct problem *p, const struct solver *s, cons
  * Runs one kind of input, see verify(). Returns how many runs failed, under `*schedules`; behind the
  * first that does, others are run only where options->each_schedule asks for them.
  */
-static int verify_input(struct problem *p, const struct solver *s, const struct input *in,
-                        const char *when, struct row *row, int *schedules) {
+static int verify_input(const struct solver *s, const struct input *in, const char *when,
+                        struct row *row, int *schedules) {
+    const struct options *options = s->problem->options;
     const bool once = !in->judged || when[0] != '\0';
-    const int repeats = once ? 1 : p->options->repeats;
+    const int repeats = once ? 1 : options->repeats;
     const char *schedule;
     uint64_t first_digest = 0;
     int run = 0, failed = 0, i = 0;
-    for (; (i == 0 || !once) && (schedule = device_schedule(i, p->options->schedule)) != NULL; ++i)
+    for (; (i == 0 || !once) && (schedule = device_schedule(i, options->schedule)) != NULL; ++i)
         for (int repeat = 0; repeat < repeats; ++repeat, ++run) {
-            begin_run(p, s, schedule, in);
-            const char *id = run_and_judge(p, s, in, run, row);
+            begin_run(s, schedule, in);
+            const char *id = run_and_judge(s, in, run, row);
             uint64_t digest = id == NULL && !once ? judge_digest(&s->output->matrix) : 0;
             if (run == failed) /* the first that is right */
                 first_digest = digest;
@@ -190,9 +192,9 @@ static int verify_input(struct problem *p, const struct solver *s, const struct 
             }
             if (id == NULL)
                 continue;
-            fail(p, s, schedule, in, id, when, row->note, row);
+            fail(s, schedule, in, id, when, row->note, row);
             ++failed;
-            if (!p->options->each_schedule)
+            if (!options->each_schedule)
                 return failed;
         }
     *schedules = i;
@@ -204,7 +206,8 @@ static int verify_input(struct problem *p, const struct solver *s, const struct 
  * output poisoned before every run; `when` not empty: on each input once. Nothing outside the output
  * may be written, and the bits must be the same in every run. Returns whether all was right.
  */
-static bool verify(struct problem *p, const struct solver *s, const char *when, struct row *row) {
+static bool verify(const struct solver *s, const char *when, struct row *row) {
+    const struct problem *p = s->problem;
     bool done = false;
     int failed = 0;
     device_schedule(0, p->options->schedule);
@@ -212,9 +215,9 @@ static bool verify(struct problem *p, const struct solver *s, const char *when, 
     for (int i = 0; i < p->track->input_count && !done; ++i) {
         const struct input *in = &p->track->inputs[i];
         int schedules = 0;
-        if (!p->track->fill(p, s, in))
+        if (!p->track->fill(s, in))
             continue;
-        int wrong = verify_input(p, s, in, when, row, &schedules);
+        int wrong = verify_input(s, in, when, row, &schedules);
         failed += wrong;
         done = failed > 0 && (!p->options->each_schedule || (in->judged && wrong >= schedules));
     }
@@ -235,7 +238,7 @@ static const struct input *last_input(const struct problem *p) {
 
 static const char *run_counted(void *context, bool base) {
     struct problem *p = context;
-    return run_once(p, &p->solvers[base], 0);
+    return run_once(&p->solvers[base], 0);
 }
 
 /* Counts what one run does, and what one of the base does if it has no program, or with --base. */
@@ -244,11 +247,11 @@ static bool count(struct problem *p, struct row *rows) {
     const char *schedule = device_schedule(0, p->options->schedule);
     struct counted counted = {run_counted, p, &rows[0], with_base ? &rows[1] : NULL};
     for (int i = 0; i <= with_base; ++i)
-        p->track->fill(p, &p->solvers[i], last_input(p));
-    begin_run(p, &p->solvers[0], schedule, last_input(p));
+        p->track->fill(&p->solvers[i], last_input(p));
+    begin_run(&p->solvers[0], schedule, last_input(p));
     const char *error = counters_report(&counted, p->report);
     if (error != NULL)
-        return fail(p, p->latest, schedule, last_input(p), "judge.device_error", "", error, rows);
+        return fail(p->latest, schedule, last_input(p), "judge.device_error", "", error, rows);
     for (int i = 0; i <= with_base; ++i)
         snprintf(rows[i].status, sizeof rows[i].status, STATUS_COUNTED);
     return true;
@@ -257,7 +260,7 @@ static bool count(struct problem *p, struct row *rows) {
 static cudaError_t run_timed(void *context, cudaStream_t stream) {
     const struct solver *s = context;
     s->problem->latest = s;
-    return s->problem->track->run(s->problem, s, stream);
+    return s->problem->track->run(s, stream);
 }
 
 static void poison_timed(void *context, cudaStream_t stream) {
@@ -270,15 +273,15 @@ static bool time_all(struct problem *p, struct contestant *contestants, struct r
     for (int i = 0; i < p->count; ++i) {
         contestants[i] = (struct contestant){
             .run = run_timed, .prepare = poison_timed, .context = &p->solvers[i]};
-        p->track->fill(p, &p->solvers[i], last_input(p));
+        p->track->fill(&p->solvers[i], last_input(p));
     }
     const char *failure = timing_run(contestants, p->count, p->device, p->options);
     if (failure != NULL)
-        return fail(p, p->latest, "hardware", last_input(p), "judge.device_error",
-                    "timing: ", failure, rows);
+        return fail(p->latest, "hardware", last_input(p), "judge.device_error", "timing: ", failure,
+                    rows);
     for (int i = 0; i < p->count; ++i)
         if (p->solvers[i].role != SOLVER_COPY &&
-            !verify(p, &p->solvers[i], "after timing: ", &rows[i])) {
+            !verify(&p->solvers[i], "after timing: ", &rows[i])) {
             memmove(rows->note, rows[i].note, sizeof rows->note);
             memmove(rows->status, rows[i].status, sizeof rows->status);
             return false;
@@ -333,7 +336,7 @@ static int run_solvers(struct problem *p) {
             rows[i].m = (double)p->shape->m, rows[i].k = (double)p->shape->k;
     }
     for (int i = p->own_base; i >= 0 && !p->options->counters; --i)
-        good = verify(p, &p->solvers[i], "", &rows[i]) && good;
+        good = verify(&p->solvers[i], "", &rows[i]) && good;
     if (p->options->counters)
         good = count(p, rows);
     if (good && problem_is_timed(p) && p->solvers[0].work > 0)
@@ -377,9 +380,7 @@ int problem_main(struct problem *p, const struct track *track, const struct step
     struct device device;
     struct report report;
     int status = options_parse(&options, track->kind, argc, argv);
-    if (status >= 0)
-        return status;
-    if ((status = device_open(options.device, &device)) != EXIT_OK ||
+    if (status >= 0 || (status = device_open(options.device, &device)) != EXIT_OK ||
         (status = device_check_options(&options, &device)) != EXIT_OK ||
         (status = options_default_shapes(&options, track->kind, device.gpu)) != EXIT_OK)
         return status;

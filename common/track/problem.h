@@ -13,10 +13,6 @@
 #include "run/options.h"
 #include "run/report.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /** A step as its main.c declares it: the first member of a struct that holds its functions too. */
 struct step_entry {
     const char *name;
@@ -54,8 +50,7 @@ struct problem {
     int count;
     const struct solver *base;   /**< or null */
     const struct solver *latest; /**< the one that ran last */
-    bool
-        own_base; /**< the base is a "baseline", without a program of its own: it is reported too */
+    bool own_base; /**< named "baseline": it has no program of its own, and is reported too */
     double need, available; /**< bytes of device memory asked for; free before */
     void *memory[MEMORY_MAX];
     int memory_count;
@@ -85,22 +80,19 @@ struct track {
      */
     int (*create)(struct problem *p);
     /** Makes the inputs, and the reference. @return false if `s` has none of that kind. */
-    bool (*fill)(struct problem *p, const struct solver *s, const struct input *in);
+    bool (*fill)(const struct solver *s, const struct input *in);
     /** Enqueues one run. */
-    cudaError_t (*run)(struct problem *p, const struct solver *s, cudaStream_t stream);
+    cudaError_t (*run)(const struct solver *s, cudaStream_t stream);
     /**
-     * Puts into row->note what is wrong with the values of s->output. Keeps the largest error on
-     * real inputs in row->error.
-     * @return null if nothing is wrong, or the fault's id, see value_text().
+     * Puts into row->note what is wrong with the values of s->output, and the largest error on real
+     * inputs into row->error. @return null if nothing is wrong, or the fault's id, see value_text().
      */
-    const char *(*wrong)(struct problem *p, const struct solver *s, const struct input *in,
-                         struct row *row);
+    const char *(*wrong)(const struct solver *s, const struct input *in, struct row *row);
 };
 
 /**
  * The program of a step: reads the options, opens the device, and verifies (or counts) each shape
- * before it times it. `base` may be null.
- * @return the exit status.
+ * before it times it. `base` may be null. @return the exit status.
  */
 int problem_main(struct problem *problem, const struct track *track, const struct step_entry *step,
                  const struct step_entry *base, int argc, char **argv);
@@ -130,7 +122,4 @@ uint32_t element_fetch(const struct matrix *x, size_t i);
  */
 const char *value_text(char *text, size_t size, enum element_type type, uint32_t bits, double want);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

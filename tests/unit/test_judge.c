@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "judge/task.h"
+#include "judge/judge.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

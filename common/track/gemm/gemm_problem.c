@@ -27,9 +27,11 @@ static void allocate(struct problem *p, struct matrix *x) {
     x->at = problem_memory(p, (double)matrix_extent(x) * (double)element_size(x->type));
 }
 
-static struct gemm_side *side_of(struct problem *p, const struct solver *s) {
-    struct gemm_problem *g = (struct gemm_problem *)p;
-    return &g->side[s->output == &g->side[1].C];
+static struct product *product_of(const struct solver *s) {
+    struct gemm_problem *g = (struct gemm_problem *)s->problem;
+    struct product *q = &g->side[s->output == &g->side[1].C].product;
+    q->types = s->types;
+    return q;
 }
 
 /* Says what A, B and C of a side are, without their memory. Returns false if a row is too long. */
@@ -105,23 +107,22 @@ static void fill_both(struct problem *p, const struct product *q, enum fill_mode
     judge_fill(&q->B, &b);
 }
 
-static bool fill(struct problem *p, const struct solver *s, const struct input *in) {
-    struct product *q = &side_of(p, s)->product;
+static bool fill(const struct solver *s, const struct input *in) {
+    struct product *q = product_of(s);
     const bool near = in->mode == FILL_NEAR;
     /* TF32 rounds its inputs to the nearest: numbers near integers give the integers' result. */
     if (in->mode == (s->types.in == ELEMENT_TF32 ? FILL_EXACT : FILL_NEAR))
         return false;
-    q->types = s->types;
-    fill_both(p, q, near ? FILL_EXACT : in->mode);
+    fill_both(s->problem, q, near ? FILL_EXACT : in->mode);
     if (in->judged)
         judge->reference(q);
     if (near)
-        fill_both(p, q, FILL_NEAR);
+        fill_both(s->problem, q, FILL_NEAR);
     return true;
 }
 
-static cudaError_t run(struct problem *p, const struct solver *s, cudaStream_t stream) {
-    const struct product *q = &side_of(p, s)->product;
+static cudaError_t run(const struct solver *s, cudaStream_t stream) {
+    const struct product *q = product_of(s);
     const int M = (int)q->C.rows, N = (int)q->C.cols, K = (int)q->A.cols;
     const int lda = (int)q->A.ld, ldb = (int)q->B.ld, ldc = (int)q->C.ld;
     if (s->role == SOLVER_LIBRARY)
@@ -131,10 +132,8 @@ static cudaError_t run(struct problem *p, const struct solver *s, cudaStream_t s
     return gemm(M, N, K, q->A.at, lda, q->B.at, ldb, q->C.at, ldc, stream);
 }
 
-static const char *wrong(struct problem *p, const struct solver *s, const struct input *in,
-                         struct row *row) {
-    struct product *q = &side_of(p, s)->product;
-    q->types = s->types;
+static const char *wrong(const struct solver *s, const struct input *in, struct row *row) {
+    const struct product *q = product_of(s);
     const struct found result = judge_compare(q, in->exact);
     if (result.count == 0) {
         if (in->mode == FILL_REAL)

@@ -56,35 +56,34 @@ static int create(struct problem *p) {
     return EXIT_OK;
 }
 
-static bool fill(struct problem *p, const struct solver *s, const struct input *in) {
-    struct vector_problem *v = (struct vector_problem *)p;
-    (void)s;
+static bool fill(const struct solver *s, const struct input *in) {
+    struct vector_problem *v = (struct vector_problem *)s->problem;
     if (v->x.cols == 0 && in->mode == FILL_NAN)
         return false;
     const struct fill fill = {
-        .mode = in->mode, .seed = p->options->seed * 8 + SEED_X, .terms = v->x.cols};
+        .mode = in->mode, .seed = s->problem->options->seed * 8 + SEED_X, .terms = v->x.cols};
     judge_fill(&v->x, &fill);
-    if (p->track == &reduce_track)
+    if (s->problem->track == &reduce_track)
         v->sum = judge_sum(&v->x);
     return true;
 }
 
-static cudaError_t run(struct problem *p, const struct solver *s, cudaStream_t stream) {
-    struct vector_problem *v = (struct vector_problem *)p;
+static cudaError_t run(const struct solver *s, cudaStream_t stream) {
+    struct vector_problem *v = (struct vector_problem *)s->problem;
     const size_t n = v->x.cols;
     void *y = v->y.matrix.at;
     if (s->role == SOLVER_COPY)
         return cudaMemcpyAsync(v->copy != NULL ? v->copy : y, v->x.at, n * element_size(v->x.type),
                                cudaMemcpyDeviceToDevice, stream);
     if (s->role == SOLVER_LIBRARY)
-        return vector_library(p->track == &scan_track, n, v->x.at, y, v->library_workspace,
+        return vector_library(v->problem.track == &scan_track, n, v->x.at, y, v->library_workspace,
                               &v->library_bytes, stream);
-    return ((const struct vector_step *)s->entry)->run(n, v->x.at, y, p->workspace.at, stream);
+    return ((const struct vector_step *)s->entry)
+        ->run(n, v->x.at, y, v->problem.workspace.at, stream);
 }
 
-static const char *wrong_sum(struct problem *p, const struct solver *s, const struct input *in,
-                             struct row *row) {
-    const struct vector_problem *v = (const struct vector_problem *)p;
+static const char *wrong_sum(const struct solver *s, const struct input *in, struct row *row) {
+    const struct vector_problem *v = (const struct vector_problem *)s->problem;
     const enum element_type out = s->types.out;
     const double n = (double)v->x.cols;
     const uint32_t bits = element_fetch(&v->y.matrix, 0);
@@ -105,9 +104,8 @@ static const char *wrong_sum(struct problem *p, const struct solver *s, const st
     return id;
 }
 
-static const char *wrong_scan(struct problem *p, const struct solver *s, const struct input *in,
-                              struct row *row) {
-    const struct vector_problem *v = (const struct vector_problem *)p;
+static const char *wrong_scan(const struct solver *s, const struct input *in, struct row *row) {
+    const struct vector_problem *v = (const struct vector_problem *)s->problem;
     const struct found found = judge_scan(&v->x, &v->y.matrix);
     const size_t first = found.first;
     char text[48];
