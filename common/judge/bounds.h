@@ -7,9 +7,9 @@
 
 #include "judge/element.h"
 
-/** 2 to the power of minus `digits`: the unit roundoff of a type of so many significant bits. */
-static inline OVERLAP_HD double bound_unit(int digits) {
-    return 1.0 / (double)((uint64_t)1 << digits);
+/** The unit roundoff of a type. */
+static inline OVERLAP_HD double bound_unit(enum element_type type) {
+    return 1.0 / (double)((uint64_t)1 << element_digits(type));
 }
 
 /** `error` of a sum near `want`, and what its one rounding to the type of the output may add. */
@@ -18,7 +18,7 @@ static inline OVERLAP_HD double bound_rounded(struct element_types types, double
     if (element_digits(types.out) >= element_digits(types.acc))
         return error;
     double subnormal = types.out == ELEMENT_F16 ? 0x1p-25 : 0; /* those of BF16 are FP32's */
-    return error + (fabs(want) + error) * bound_unit(element_digits(types.out)) + subnormal;
+    return error + (fabs(want) + error) * bound_unit(types.out) + subnormal;
 }
 
 /**
@@ -39,7 +39,7 @@ static inline OVERLAP_HD double bound_rounded(struct element_types types, double
  */
 static inline OVERLAP_HD double product_bound(struct element_types types, double K,
                                               double magnitude, double want) {
-    const double u = bound_unit(element_digits(types.acc));
+    const double u = bound_unit(types.acc);
     double terms = types.in == ELEMENT_F32 ? fmin(K, 10 * sqrt(K)) * u + K * u * u : K * 2 * u;
     double inputs = types.in == ELEMENT_TF32 ? 0x1p-10 + 0x1p-22 : 0;
     return bound_rounded(types, (inputs + terms) * magnitude, want);
@@ -53,7 +53,7 @@ static inline OVERLAP_HD double product_bound(struct element_types types, double
  * error has a standard deviation of at most u n / sqrt(3). Ten of them are never exceeded.
  */
 static inline OVERLAP_HD double sum_bound(struct element_types types, double n, double want) {
-    return bound_rounded(types, 10 * n / sqrt(3.0) * bound_unit(element_digits(types.acc)), want);
+    return bound_rounded(types, 10 * n / sqrt(3.0) * bound_unit(types.acc), want);
 }
 
 /**
@@ -66,7 +66,7 @@ static inline OVERLAP_HD double sum_bound(struct element_types types, double n, 
  * less. One running sum of all has d = n, and sticks at 1/u: at twice that, it has lost a half.
  */
 static inline OVERLAP_HD double ones_bound(struct element_types types, double n) {
-    const double u = bound_unit(element_digits(types.acc));
+    const double u = bound_unit(types.acc);
     return bound_rounded(types, n * u <= 1 ? 0 : 2 * sqrt(n) * u * n, n);
 }
 

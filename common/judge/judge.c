@@ -19,8 +19,7 @@ double judge_sum(const struct matrix *x) {
 }
 
 struct found judge_scan(const struct matrix *x, const struct matrix *y) {
-    return judge->run(
-        &(struct task){.kind = TASK_SCAN, .count = x->cols, .x = *x, .y = {.matrix = *y}});
+    return judge->run(&(struct task){TASK_SCAN, .count = x->cols, .x = *x, .y.matrix = *y});
 }
 
 uint64_t judge_outside(const struct output *y) {

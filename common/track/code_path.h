@@ -9,12 +9,8 @@
 extern "C" {
 #endif
 
-/**
- * A step names the path that it took, such as "4-byte copies"; the result row shows it.
- * @param path  a string literal: it is not copied.
- */
+/** A step names the path that it took, such as "4-byte copies", by a literal; its row shows it. */
 void code_path(const char *path);
-
 /** The last path that was named. */
 const char *code_path_taken(void);
 
