@@ -34,11 +34,6 @@ const char *device_error(cudaError_t launch) {
     return error_text[0] != '\0' ? error_text : NULL;
 }
 
-static void three(char *text, size_t size, int known, const unsigned *number) {
-    if (known)
-        snprintf(text, size, "(%u,%u,%u)", number[0], number[1], number[2]);
-}
-
 /* Puts what the device found into a fault that tells of whose run it is. */
 static void describe(struct fault *f, const struct cpu_fault *c) {
     snprintf(f->id, sizeof f->id, "%s", c->id);
@@ -48,10 +43,10 @@ static void describe(struct fault *f, const struct cpu_fault *c) {
     snprintf(f->schedule, sizeof f->schedule, "%s", c->schedule);
     snprintf(f->text, sizeof f->text, "%s", c->text);
     snprintf(f->mend, sizeof f->mend, "%s", c->mend);
-    three(f->thread, sizeof f->thread, c->has_thread, c->thread);
-    three(f->block, sizeof f->block, c->has_thread, c->block);
-    three(f->other_thread, sizeof f->other_thread, c->has_other, c->other_thread);
-    three(f->other_block, sizeof f->other_block, c->has_other, c->other_block);
+    snprintf(f->thread, sizeof f->thread, "%s", c->thread);
+    snprintf(f->block, sizeof f->block, "%s", c->block);
+    snprintf(f->other_thread, sizeof f->other_thread, "%s", c->other_thread);
+    snprintf(f->other_block, sizeof f->other_block, "%s", c->other_block);
 }
 
 bool device_faults(struct report *report, const struct fault *context) {

@@ -1,11 +1,8 @@
-/**
- * @file block.h
- * A grid that runs, the block that is resident, its threads, and the functions by which they run. All
- * state hangs on these: whoever runs finds it through `self`.
+/** @file block.h A grid that runs, the block that is resident, its threads, and the functions by which they run.
+ * All state hangs on these: whoever runs finds it through `self`.
  *
  * Today a grid has one resident block, on one OS thread. With more, each would have an OS thread of its
- * own, for its thread-local memory is the shared memory, and they would take turns.
- */
+ * own, for its thread-local memory is the shared memory, and they would take turns. */
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -35,12 +32,12 @@ struct Thread {
     Block *block;
     unsigned rank; ///< linear index in the block
     uint3 index;
-    const char *waits_at; ///< what for, and where; null unless it waits
-    Place wait_place;
-    unsigned spins; ///< how often it may have waited for another thread in a loop
-    std::vector<AsyncCopy> copies;
-    unsigned group; ///< number of the group that is open
-    Fiber context;  ///< where the thread stands while it does not run
+    Fiber context = {};             ///< where the thread stands while it does not run
+    const char *waits_at = nullptr; ///< what for, and where; null unless it waits
+    Place wait_place = nullptr;
+    unsigned spins = 0; ///< how often it may have waited for another thread in a loop
+    std::vector<AsyncCopy> copies = {};
+    unsigned group = 0; ///< number of the group that is open
 };
 
 /// Lanes of a warp that meet, and what each of them brought.
@@ -108,18 +105,19 @@ struct Grid {
 /// The place of a block on the device: the blocks of a grid run in it one after the other.
 struct Block {
     Grid &grid;
-    uint64_t number; ///< linear index in the grid
-    uint3 index;
-    bool grid_is_over;
-    unsigned threads, alive;
-    Stacks stacks; // ahead of the threads, whose fibers end first
-    std::vector<Thread> thread;
-    std::vector<Warp> warp;
-    std::deque<unsigned> ready; ///< ranks; the back runs next
-    Fiber scheduler;            ///< where the scheduler stands while a thread runs
-    Barrier barrier;
+    unsigned threads;
     SharedMemory shared;
-    std::shared_ptr<BlockTrace> trace;
+    uint64_t number = 0; ///< linear index in the grid
+    uint3 index = {};
+    bool grid_is_over = false;
+    unsigned alive = 0;
+    Stacks stacks = {}; // ahead of the threads, whose fibers end first
+    std::vector<Thread> thread = {};
+    std::vector<Warp> warp = {};
+    std::deque<unsigned> ready = {}; ///< ranks; the back runs next
+    Fiber scheduler = {};            ///< where the scheduler stands while a thread runs
+    Barrier barrier = {};
+    std::shared_ptr<BlockTrace> trace = {};
 };
 
 // Thread-local, and not `thread_local`, which would cost a call. See shared.cpp.

@@ -1,7 +1,4 @@
-/**
- * @file device.h
- * The devices, of which there is one, and their memory.
- */
+/** @file device.h The devices, of which there is one, and their memory. */
 #pragma once
 #include <map>
 #include <string>

@@ -1,11 +1,8 @@
-/**
- * @file memory.cpp
- * Device memory. Each allocation ends at an inaccessible page, begins after another, and becomes
+/** @file memory.cpp Device memory. Each allocation ends at an inaccessible page, begins after another, and becomes
  * inaccessible when it is freed. Addresses are never used again.
  *
  *     | guard | lead-in (canary) | the allocation | slack (canary) | guard |
- *             ^ page             ^ 256 bytes                       ^ page
- */
+ *             ^ page             ^ 256 bytes                       ^ page */
 #include <algorithm>
 #include <cstring>
 #include <sys/mman.h>

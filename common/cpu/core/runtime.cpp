@@ -1,8 +1,4 @@
-/**
- * @file runtime.cpp
- * The CUDA runtime calls, and whether a device would accept a launch. All work is done when a call
- * returns, so there is little to wait for.
- */
+/** @file runtime.cpp The CUDA runtime calls, and whether a device would accept a launch. */
 #include <chrono>
 #include <fstream>
 #include <mutex>

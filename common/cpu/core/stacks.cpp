@@ -1,7 +1,5 @@
-/**
- * @file stacks.cpp
- * The stacks of CUDA threads. They are mapped once and serve every launch; only the fibers on them are new.
- */
+/** @file stacks.cpp The stacks of CUDA threads. They are mapped once and serve every launch; only the fibers on
+ * them are new. */
 #include <sys/mman.h>
 #include "core/block.h"
 

@@ -1,8 +1,5 @@
-/**
- * @file crash.cpp
- * Kernels and host code that crash or never end. The line is reported and the process exits with status
- * 1, for its threads cannot go on.
- */
+/** @file crash.cpp Kernels and host code that crash or never end. The line is reported and the process exits
+ * with status 1, for its threads cannot go on. */
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -12,7 +9,6 @@
 #include <thread>
 #include <ucontext.h>
 #include <unistd.h>
-#include "core/program.h"
 #include "core/tracer.h"
 
 namespace cpu {
@@ -52,11 +48,9 @@ static void on_signal(int signal, siginfo_t *info, void *context_of_signal) {
 #endif
     // The first that is in a kernel rather than in the device itself.
     char **end = frames + 1 + backtrace(reinterpret_cast<void **>(frames + 1), 24);
-    char **frame = std::find_if(frames, end, [](char *f) { return in_kernel(f - 1); });
-    FaultParts f = {};
-    f.place = source_line((frame == end ? frames[0] : *frame) - 1);
+    char **frame = std::find_if(frames, end, [](char *f) { return line_of(f - 1).in_kernel; });
+    Fault f = {{}, source_line((frame == end ? frames[0] : *frame) - 1)};
     f.kind = explain(signal, info, access, f.parts);
-    f.by = running_position();
     f.in_host_code = !resident;
     report_once(f);
     if (resident) tracer->launch_end(resident->grid); // the races that may have led to it
