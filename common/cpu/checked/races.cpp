@@ -295,8 +295,8 @@ struct Checker final : Counter {
         const ShadowPage &page = page_of(block, p);
         if (page.ignored) return;
         if (const char *c = static_cast<const char *>(p); c < page.begin || c + size > page.end) {
-            const WrongAddress wrong = describe_address(block.grid.device, p, size);
-            fault(place, wrong.kind, writes ? "write" : "read", wrong.words);
+            const auto [kind, words] = describe_address(block.grid.device, p, size);
+            fault(place, kind, writes ? "write" : "read", words);
         }
         const Op op = kind == ATOMIC ? Op::atomic : writes ? Op::store : Op::load;
         const uint64_t address = shared ? block.shared.offset(p) : uintptr_t(p);

@@ -6,20 +6,17 @@
 #include "core/block.h"
 
 namespace cpu {
-/// What CUDA keeps for each thread of the host.
-struct HostThread {
-    int device;
-    cudaError_t last_error;
-};
-static thread_local HostThread host;
+// What CUDA keeps for each thread of the host.
+static thread_local int current_device;
+static thread_local cudaError_t last_error;
 
-static Device &current() { return devices[host.device]; }
+static Device &current() { return devices[current_device]; }
 
 /// What a call gives: `wrong` unless it is right as far as we can tell. As on a device, a fault makes every
 /// later call fail; here until cpu_faults_clear().
 static cudaError_t call(bool right = true, cudaError_t wrong = cudaErrorInvalidValue) {
     cudaError_t error = cpu_faults() ? cudaErrorLaunchFailure : right ? cudaSuccess : wrong;
-    if (error != cudaSuccess) host.last_error = error;
+    if (error != cudaSuccess) last_error = error;
     return error;
 }
 template<class T> static cudaError_t give(T *result, T value) {
@@ -70,10 +67,10 @@ struct CUevent_st {
 using namespace cpu;
 
 // ---- Errors, and waiting for what is done already ----
-cudaError_t cudaPeekAtLastError(void) { return cpu_faults() ? cudaErrorLaunchFailure : host.last_error; }
+cudaError_t cudaPeekAtLastError(void) { return cpu_faults() ? cudaErrorLaunchFailure : last_error; }
 cudaError_t cudaGetLastError(void) {
     cudaError_t error = cudaPeekAtLastError();
-    host.last_error = cudaSuccess;
+    last_error = cudaSuccess;
     return error;
 }
 
@@ -93,10 +90,10 @@ cudaError_t cudaEventSynchronize(cudaEvent_t) { return call(); }
 // ---- The device and kernels ----
 static bool exists(int device) { return device >= 0 && device < device_count; }
 cudaError_t cudaSetDevice(int device) {
-    if (exists(device)) host.device = device;
+    if (exists(device)) current_device = device;
     return call(exists(device), cudaErrorInvalidDevice);
 }
-cudaError_t cudaGetDevice(int *device) { return give(device, host.device); }
+cudaError_t cudaGetDevice(int *device) { return give(device, current_device); }
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attr, int device) {
     if (!exists(device)) return call(false, cudaErrorInvalidDevice);
     switch (attr) {
@@ -105,8 +102,8 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attr, int device) 
     case cudaDevAttrComputeCapabilityMajor: return give(value, 9);
     case cudaDevAttrComputeCapabilityMinor: return give(value, 0);
     case cudaDevAttrMaxSharedMemoryPerMultiprocessor: return give(value, 228 * 1024);
+    default: return call(false);
     }
-    return call(false);
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *prop, int device) {
     return exists(device) ? give(prop, {"CPU device"}) : call(false, cudaErrorInvalidDevice);
@@ -138,22 +135,19 @@ cudaError_t cudaMalloc(void **pointer, size_t size) {
     return call(*pointer || !size, cudaErrorMemoryAllocation);
 }
 cudaError_t cudaFree(void *pointer) {
-    bool right =
-        !pointer || release(current(), pointer); // even after a fault: whoever cleans up must not leak
-    return call(right);
+    return call(!pointer || release(current(), pointer)); // even after a fault: no leak
 }
 cudaError_t cudaMemcpy2D(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
                          size_t height, cudaMemcpyKind kind) {
-    if (width == 0 || height == 0) return call();
     size_t before = height - 1; // rows
-    if (call(width <= dpitch && width <= spitch &&
-             is_right(dst, before * dpitch + width, kind, cudaMemcpyHostToDevice) &&
-             is_right(src, before * spitch + width, kind, cudaMemcpyDeviceToHost)) != cudaSuccess)
-        return host.last_error;
-    for (size_t row = 0; row < height; ++row)
+    cudaError_t error = call(!width || !height ||
+                             (width <= dpitch && width <= spitch &&
+                              is_right(dst, before * dpitch + width, kind, cudaMemcpyHostToDevice) &&
+                              is_right(src, before * spitch + width, kind, cudaMemcpyDeviceToHost)));
+    for (size_t row = 0; width && row < height && error == cudaSuccess; ++row)
         memmove(static_cast<char *>(dst) + row * dpitch, static_cast<const char *>(src) + row * spitch,
                 width);
-    return cudaSuccess;
+    return error;
 }
 cudaError_t cudaMemcpy(void *dst, const void *src, size_t size, cudaMemcpyKind kind) {
     return cudaMemcpy2D(dst, size, src, size, size, 1, kind);

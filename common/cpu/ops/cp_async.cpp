@@ -32,7 +32,7 @@ void __pipeline_memcpy_async(void *dst, const void *src, size_t size, size_t zfi
     if (!self->block->shared.allows(dst, size)) return fault(place, FaultKind::copy_not_shared);
     size_t read = size - zfill;
     if (read && !in_allocation(grid.device, src, read))
-        return fault(place, FaultKind::copy_bounds, describe_address(grid.device, src, read).words);
+        return fault(place, FaultKind::copy_bounds, describe_address(grid.device, src, read).second);
     AsyncCopy c{dst, src, unsigned(size), unsigned(zfill), self->group, false, place};
     tracer->async_issue(running_thread(), c);
     if (grid.schedule.async == CPU_EITHER ? grid.random_number() % 2 : grid.schedule.async == CPU_LATE)
