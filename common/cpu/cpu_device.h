@@ -10,10 +10,8 @@ extern "C" {
 
 /** Order in which the threads of a block, and the blocks of a grid, get to run. */
 enum cpu_order { CPU_FORWARD, CPU_REVERSE, CPU_RANDOM };
-
 /** When an asynchronous copy lands: at the wait that covers it, at its issue, or either. */
 enum cpu_async { CPU_LATE, CPU_EARLY, CPU_EITHER };
-
 /** In which order a kernel runs, and when its copies land. `seed` matters where `order` or `async` is random. */
 struct cpu_schedule {
     const char *name; /**< such as "reverse-late" */
@@ -24,7 +22,6 @@ struct cpu_schedule {
 
 /** The schedules that verification goes through; the end is an entry whose name is null. */
 extern const struct cpu_schedule cpu_schedules[];
-
 /** Later launches follow `*schedule` (copied). The first entry of cpu_schedules is the default. */
 void cpu_schedule_set(const struct cpu_schedule *schedule);
 

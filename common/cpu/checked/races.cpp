@@ -44,12 +44,13 @@ struct Flags {
 struct AgentClock {
     uint32_t now = 1;
     bool has_own = false; ///< whether `own` says more than the block's `common`
-    VectorClock own;
-    Flags flags;
+    VectorClock own = {};
+    Flags flags = {};
 };
 struct BlockClock : BlockTrace {
     VectorClock common; ///< what all agents know of each other
     std::vector<AgentClock> agents;
+    explicit BlockClock(size_t n) : BlockTrace{std::vector<Log>(n)}, common(n), agents(n) {}
 };
 
 struct Race {
@@ -73,16 +74,14 @@ AgentClock &clock_of(Agent agent) { return clock_of(agent.block).agents[agent.nu
 
 ShadowPage &find_page(const Block &block, const void *p) {
     auto [at, fresh] = block.grid.trace->pages.try_emplace(uintptr_t(p) / page_bytes);
-    ShadowPage &page = at->second;
     if (fresh) {
         const Allocation *a = find_allocation(block.grid.device, p);
-        page.begin = a ? a->begin : nullptr;
-        page.end = a ? a->end : reinterpret_cast<const char *>(UINTPTR_MAX);
-        page.ignored = !a && !block.shared.has(p) && offset_in_program(p) == outside;
-        page.shift = 2;
-        page.cells.resize(page.ignored ? 0 : page_bytes >> 2);
+        const char *end = a ? a->end : reinterpret_cast<const char *>(UINTPTR_MAX);
+        const bool ignored = !a && !block.shared.has(p) && offset_in_program(p) == outside;
+        at->second = {ignored, a ? a->begin : nullptr, end, 2, {}};
+        at->second.cells.resize(ignored ? 0 : page_bytes >> 2);
     }
-    return page;
+    return at->second;
 }
 
 ShadowPage &page_of(const Block &block, const void *p) {
@@ -267,22 +266,15 @@ struct Checker final : Counter {
     void launch_begin(Grid &grid) override { grid.trace = std::make_shared<GridTrace>(); }
     void launch_end(Grid &grid) override { report_races(grid); }
     void block_begin(Block &block) override {
-        if (!block.trace) {
-            auto clock = std::make_shared<BlockClock>();
-            clock->common.resize(block.threads);
-            clock->agents.resize(block.threads);
-            clock->logs.resize(block.threads);
-            block.trace = clock;
-        }
+        if (!block.trace) block.trace = std::make_shared<BlockClock>(block.threads);
         auto &flags = block.grid.trace->flags;
         for (auto at = flags.begin(); at != flags.end();)
             at = block.shared.has(at->first) ? flags.erase(at) : std::next(at);
         BlockClock &clock = clock_of(block);
         for (size_t i = 0; i < clock.agents.size(); ++i) {
             AgentClock &a = clock.agents[i];
-            a.flags = {};
-            a.has_own = false;
-            clock.common[i] = a.now++;
+            clock.common[i] = a.now;
+            a = {a.now + 1};
         }
     }
     void block_end(Block &block) override { count_block(block, false); }
@@ -322,10 +314,10 @@ struct Checker final : Counter {
         });
     }
     void event(Agent agent, Place place, Event event, uint64_t what) override {
+        const Op op = event == Event::wait ? Op::wait : Op::multiply;
         if (event == Event::block_fence || event == Event::device_fence)
             fence(agent, event == Event::device_fence);
-        else if (counting)
-            count_later(agent, event == Event::wait ? Op::wait : Op::multiply, false, place, what, 0);
+        else if (counting) count_later(agent, op, false, place, what, 0);
     }
     void synchronised(Block &block, const std::vector<unsigned> &agents, bool whole_block) override {
         BlockClock &trace = clock_of(block);
@@ -344,9 +336,7 @@ struct Checker final : Counter {
         for (unsigned i : all) clock[i] = trace.agents[i].now++;
         for (unsigned i : all) {
             AgentClock &a = trace.agents[i];
-            a.flags = flags;
-            a.has_own = !whole_block;
-            if (!whole_block) a.own = clock;
+            a = {a.now, !whole_block, whole_block ? VectorClock() : clock, flags};
         }
         if (whole_block) {
             trace.common = clock;

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <deque>
 #include <memory>
-#include <vector>
 #include <boost/context/fiber.hpp>
 #include "core/device.h"
 #include "cpu_device.h"
@@ -19,8 +18,7 @@ struct Block;
 struct GridTrace; ///< of the checked flavour, see tracer.h
 struct BlockTrace;
 
-/// A cp.async on its way.
-struct AsyncCopy {
+struct AsyncCopy { ///< on its way
     void *dst;
     const void *src;
     unsigned size, zfill, group;
@@ -81,10 +79,8 @@ struct Stacks {
     ~Stacks(); ///< keeps them for the next one
     Stacks(const Stacks &) = delete;
     static constexpr size_t size = 128 * 1024; ///< of one
-    bool has(const void *p) const {
-        return size_t(static_cast<const char *>(p) - begin) < size * max_threads;
-    }
-    bool has_guard(const void *p) const;
+    bool has(const void *p) const { return uintptr_t(p) - uintptr_t(begin) < size * max_threads; }
+    bool has_guard(const void *p) const { return has(p) && uintptr_t(p) % size < page_size; }
     /// Whether it is the stack that the caller runs on: quick, for most accesses of kernels are.
     [[gnu::always_inline]] static bool is_own(const void *p) {
         const char here = 0;
@@ -136,8 +132,7 @@ void let_others_run(); ///< and the running thread when all of them have to wait
 void preempt(bool may_spin = false);
 /// Runs every thread of every block of a grid, on the calling OS thread.
 void run_grid(Grid &grid);
-/// The same on a new OS thread, whose time the watchdog limits.
-void run_on_worker(Grid &grid);
+void run_on_worker(Grid &grid); ///< the same on a new OS thread, whose time is limited
 Position position(const Grid &grid, unsigned rank, uint64_t block);
 
 // ---- shared.cpp ----

@@ -65,12 +65,11 @@ void check_canaries(Device &device, Place place) {
 std::pair<FaultKind, std::string> describe_address(const Device &device, const void *p, size_t size) {
     const char *c = static_cast<const char *>(p);
     const Allocation *a = find_allocation(device, p);
-    char at[32];
-    snprintf(at, sizeof at, "%p", p);
-    if (c < reinterpret_cast<const char *>(65536))
-        return {FaultKind::bounds_null,
-                std::string("through a null pointer (address ") + (p ? at : "0") + ")"};
-    if (!a) return {FaultKind::bounds_not_device, "at " + std::string(at) + ", which is not device memory"};
+    char text[64];
+    snprintf(text, sizeof text, "%#zx", size_t(p));
+    const std::string at = text;
+    if (uintptr_t(p) < 65536) return {FaultKind::bounds_null, "through a null pointer (address " + at + ")"};
+    if (!a) return {FaultKind::bounds_not_device, "at " + at + ", which is not device memory"};
     const std::string whole = " of a device allocation of " + part(a->size()) + " bytes";
     if (a->freed) return {FaultKind::bounds_freed, whole.substr(1) + " that was freed"};
     const bool before = c < a->begin, past = c >= a->end;

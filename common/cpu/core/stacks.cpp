@@ -19,10 +19,6 @@ Stacks::Stacks() : begin(nullptr) {
 }
 Stacks::~Stacks() { unused.push_back(begin); }
 
-bool Stacks::has_guard(const void *p) const {
-    return has(p) && size_t(static_cast<const char *>(p) - begin) % size < page_size;
-}
-
 Fiber Stacks::make_fiber(unsigned rank, Fiber (*body)(Fiber &&)) {
     struct Stays { // when the fiber ends
         void deallocate(boost::context::stack_context &) {}
