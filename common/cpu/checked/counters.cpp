@@ -43,19 +43,15 @@ void count(const std::vector<LogEntry> &lanes) {
     std::vector<uint64_t> part;
     const LogEntry &e = lanes[0];
     uint64_t bytes = e.size * lanes.size(), cost = 0, ideal = 0;
-    if (e.op == Op::wait) {
-        ++sums.waits;
-    } else if (e.op == Op::multiply) {
-        ++sums.mma;
-        sums.tensor_flops += e.address;
-    } else if (e.shared) {
+    if (e.op == Op::wait) ++sums.waits;
+    else if (e.op == Op::multiply) ++sums.mma, sums.tensor_flops += e.address;
+    else if (e.shared) {
         // 8 bytes a lane go out in two groups of lanes, 16 bytes in four, or in two if lanes read by twos.
         bool twos = e.op == Op::load && e.size == 16 && (by_twos(lanes, 1) || by_twos(lanes, 2));
         unsigned together = e.size <= 4 ? 32 : e.size <= 8 || twos ? 16 : 8;
         for (size_t i = 0; i < lanes.size(); part.clear(), ++ideal) {
             unsigned group = lanes[i].lane / together, words[32] = {}, most = 0; // of each bank
-            for (; i < lanes.size() && lanes[i].lane / together == group; ++i)
-                part.push_back(lanes[i].address);
+            while (i < lanes.size() && lanes[i].lane / together == group) part.push_back(lanes[i++].address);
             for (uint64_t word : pieces(part, e.size, 4)) most = std::max(most, ++words[word % 32]);
             cost += most;
         }
@@ -102,11 +98,10 @@ void count_later(Agent thread, Op op, bool shared, Place place, uint64_t address
 }
 
 void count_warp(Block &block, unsigned warp) {
-    std::vector<LogEntry> together;
     Log *const begin = &block.trace->logs[warp * warp_size];
     Log *const end = begin + std::min(warp_size, block.threads - warp * warp_size);
     find_lines();
-    for (;;) {
+    for (std::vector<LogEntry> together;; together.clear()) {
         const LogEntry *first = nullptr;
         for (Log *log = begin; log < end; ++log)
             if (const auto &all = log->entries;
@@ -114,7 +109,6 @@ void count_warp(Block &block, unsigned warp) {
                 first = &all[0];
         if (!first) break;
         const auto key = first->key();
-        together.clear();
         for (Log *log = begin; log < end; ++log)
             if (auto &all = log->entries; !all.empty() && all[0].key() == key) {
                 together.push_back(all[0]);

@@ -59,11 +59,6 @@ void launch(Launch l) {
 }
 } // namespace cpu
 
-struct CUevent_st {
-    std::chrono::steady_clock::time_point time;
-    bool recorded;
-};
-
 using namespace cpu;
 
 // ---- Errors, and waiting for what is done already ----
@@ -109,9 +104,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *prop, int device) {
     return exists(device) ? give(prop, {"CPU device"}) : call(false, cudaErrorInvalidDevice);
 }
 cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute attr, int value) {
-    if (attr != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0 ||
-        size_t(value) + known(kernel).fixed > shared_optin)
-        return call(false);
+    bool right = attr == cudaFuncAttributeMaxDynamicSharedMemorySize && value >= 0;
+    if (!right || size_t(value) + known(kernel).fixed > shared_optin) return call(false);
     return give(&known(kernel).max_dynamic, size_t(value));
 }
 
@@ -160,18 +154,17 @@ cudaError_t cudaMemset(void *dst, int value, size_t size) {
     if (error == cudaSuccess && size) memset(dst, value, size);
     return error;
 }
-cudaError_t cudaMemsetAsync(void *dst, int value, size_t n, cudaStream_t) {
-    return cudaMemset(dst, value, n);
-}
+cudaError_t cudaMemsetAsync(void *p, int value, size_t n, cudaStream_t) { return cudaMemset(p, value, n); }
 
 // ---- Streams and events ----
+struct CUevent_st {
+    std::chrono::steady_clock::time_point time;
+    bool recorded;
+};
 cudaError_t cudaStreamCreate(cudaStream_t *stream) { return give(stream, cudaStream_t()); }
 cudaError_t cudaStreamDestroy(cudaStream_t) { return call(); }
 cudaError_t cudaEventCreate(cudaEvent_t *event) { return give(event, new CUevent_st()); }
-cudaError_t cudaEventDestroy(cudaEvent_t event) {
-    delete event;
-    return call();
-}
+cudaError_t cudaEventDestroy(cudaEvent_t event) { return delete event, call(); }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
     if (event) *event = {std::chrono::steady_clock::now(), true};
     return call(event, cudaErrorInvalidResourceHandle);
