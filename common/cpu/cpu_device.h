@@ -51,11 +51,9 @@ struct cpu_counters {
     uint64_t load_sectors, load_ideal;   /**< global loads, 32 bytes each */
     uint64_t store_sectors, store_ideal; /**< global stores */
     uint64_t copy_sectors, copy_ideal;   /**< global reads of asynchronous copies */
-    uint64_t thread_bytes;               /**< stored to shared memory by threads */
-    uint64_t copy_bytes;                 /**< written to shared memory by asynchronous copies */
+    uint64_t thread_bytes, copy_bytes;   /**< to shared memory, by threads and by asynchronous copies */
     uint64_t shared_cycles, conflicts;   /**< of shared memory; what bank conflicts add to them */
-    uint64_t barriers;                   /**< that a block went through */
-    uint64_t waits;                      /**< for asynchronous copies, warp instructions */
+    uint64_t barriers, waits;            /**< of blocks; for asynchronous copies, warp instructions */
     uint64_t in_flight;                  /**< most groups in flight when a multiply begins */
     uint64_t mma, tensor_flops;          /**< mma_sync, warp instructions; what they compute */
 };

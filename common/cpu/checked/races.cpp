@@ -74,14 +74,12 @@ AgentClock &clock_of(Agent agent) { return clock_of(agent.block).agents[agent.nu
 
 ShadowPage &find_page(const Block &block, const void *p) {
     auto [at, fresh] = block.grid.trace->pages.try_emplace(uintptr_t(p) / page_bytes);
-    if (fresh) {
-        const Allocation *a = find_allocation(block.grid.device, p);
-        const char *end = a ? a->end : reinterpret_cast<const char *>(UINTPTR_MAX);
-        const bool ignored = !a && !block.shared.has(p) && offset_in_program(p) == outside;
-        at->second = {ignored, a ? a->begin : nullptr, end, 2, {}};
-        at->second.cells.resize(ignored ? 0 : page_bytes >> 2);
-    }
-    return at->second;
+    if (!fresh) return at->second;
+    const Allocation *a = find_allocation(block.grid.device, p);
+    const char *end = a ? a->end : reinterpret_cast<const char *>(UINTPTR_MAX);
+    const bool ignored = !a && !block.shared.has(p) && offset_in_program(p) == outside;
+    std::vector<ShadowCell> cells(ignored ? 0 : page_bytes >> 2);
+    return at->second = {ignored, a ? a->begin : nullptr, end, 2, cells};
 }
 
 ShadowPage &page_of(const Block &block, const void *p) {
@@ -321,11 +319,9 @@ struct Checker final : Counter {
     }
     void synchronised(Block &block, const std::vector<unsigned> &agents, bool whole_block) override {
         BlockClock &trace = clock_of(block);
-        std::vector<unsigned> all = agents;
-        if (whole_block) { // with those that have exited
-            all.resize(trace.agents.size());
-            std::iota(all.begin(), all.end(), 0u);
-        }
+        std::vector<unsigned> all(whole_block ? block.threads : 0); // with those that have exited
+        std::iota(all.begin(), all.end(), 0u);
+        if (!whole_block) all = agents;
         Flags flags;
         VectorClock clock = trace.common;
         for (unsigned i : all) {

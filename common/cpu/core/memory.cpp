@@ -16,8 +16,8 @@ Device devices[device_count];
 
 char *map_memory(void *at, size_t size, int access, int more_flags) {
     void *p = mmap(at, size, access, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | more_flags, -1, 0);
-    if (p == MAP_FAILED) perror("CPU device: mmap");
-    return p == MAP_FAILED ? nullptr : static_cast<char *>(p);
+    if (p != MAP_FAILED) return static_cast<char *>(p);
+    return perror("CPU device: mmap"), nullptr;
 }
 
 const Allocation *find_allocation(const Device &device, const void *p) {

@@ -154,8 +154,7 @@ void run_grid(Grid &grid) {
         Fiber context = std::move(t.context);
         self = &t;                                               // it may not have begun
         if (context && !t.waits_at) std::move(context).resume(); // returns from thread_body()
-        // The frames of a thread that is stuck are unwound by the destructor.
-        self = nullptr;
+        self = nullptr; // the frames of a thread that is stuck are unwound by the destructor
     }
     resident = nullptr;
 }

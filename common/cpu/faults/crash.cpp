@@ -29,10 +29,8 @@ static FaultKind explain(int signal, const siginfo_t *info, const char *access,
 
 static void on_signal(int signal, siginfo_t *info, void *context_of_signal) {
     static std::atomic_flag again = ATOMIC_FLAG_INIT;
-    if (again.test_and_set()) { // in here, or in another thread meanwhile: crash as ever
-        std::signal(signal, SIG_DFL);
-        return;
-    }
+    // In here, or in another thread meanwhile: crash as ever.
+    if (again.test_and_set()) return void(std::signal(signal, SIG_DFL));
     [[maybe_unused]] auto *context = static_cast<const ucontext_t *>(context_of_signal);
     const char *access = "access";
     char *frames[25] = {};

@@ -77,12 +77,9 @@ template<class E> static void multiply_lanes(const Meeting &m) {
     constexpr int K = sizeof(E) == 4 ? 8 : 16;
     static constexpr Offsets<K> in_a(form<matrix_a, K>);
     static constexpr Offsets<16> in_b(form<matrix_b, K>), in_c(c);
-    alignas(sizeof(Row)) float a[16 * K], b[K * 16], sum[16 * 16];
-    if (m.here != ~0u) {
-        std::fill(std::begin(a), std::end(a), NAN);
-        std::fill(std::begin(b), std::end(b), NAN);
-        std::fill(std::begin(sum), std::end(sum), NAN);
-    }
+    alignas(sizeof(Row)) float a[16 * 16], b[16 * 16], sum[16 * 16];
+    if (m.here != ~0u)
+        for (float *x : {a, b, sum}) std::fill_n(x, 16 * 16, NAN);
     unsigned unrounded = 0; // lanes
     for (unsigned l = 0; l < warp_size; ++l) {
         const auto *lane = static_cast<const Operands<E> *>(m.lane[l]);
@@ -102,10 +99,9 @@ template<class E> static void multiply_lanes(const Meeting &m) {
     for (unsigned l = 0; l < warp_size; ++l)
         if (const auto *lane = static_cast<const Operands<E> *>(m.lane[l])) {
             for (int e = 0; e < 8; ++e) lane->d[e] = sum[in_c.at[l][e]];
-            if (unrounded >> l & 1) {
-                report_unrounded(m.place, l, "a", lane->a);
-                report_unrounded(m.place, l, "b", lane->b);
-            }
+            if (unrounded >> l & 1)
+                for (auto [operand, x] : {std::pair("a", lane->a), std::pair("b", lane->b)})
+                    report_unrounded(m.place, l, operand, x);
         }
     tracer->event(running_thread(), m.place, Event::multiply, 2 * 16 * 16 * K);
 }
