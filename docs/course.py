@@ -119,8 +119,8 @@ def timed():
 
 
 def diffs_of(kind, name=None):
-    """The traps, variants or solutions of a step, or of all: name and fields."""
-    return {d: fields for d, fields in course()["diffs"][kind].items() if name in (None, fields["step"])}
+    """The traps, variants or solutions of a step, or of all: their fields, and their names."""
+    return [dict(fields, name=d) for d, fields in course()["diffs"][kind].items() if name in (None, fields["step"])]
 
 
 def shapes_of(*sets):
