@@ -1,5 +1,16 @@
-# Writes build/generated/course.json: all that scripts know of the course and of the build. docs/course.py reads it, and
-# common/tools/check.py. A field of a track (track.cmake) or of a diff (Diffs.cmake) is there by its name, in lower case.
+# Writes what the programs and the scripts know of the course. build/generated/steps.c is the table of steps and variants that
+# run/steps.h declares. build/generated/course.json is all that scripts know of the course and of the build: docs/course.py
+# reads it, and common/tools/check.py. A field of a track (track.cmake) or of a diff (Diffs.cmake) is there by its name, in
+# lower case.
+
+set(table "#include <stddef.h>\n\n#include \"run/steps.h\"\n\nconst struct step steps[] = {\n")
+foreach(name IN LISTS OVERLAP_STEPS OVERLAP_VARIANTS)
+  string(REPLACE "\"\"" "NULL" missing "\"${STEP_${name}_MISSING}\"")
+  string(APPEND table "    {\"${name}\", \"${STEP_${name}_BASE}\", \"${STEP_${name}_TRACK}\", \"${STEP_${name}_TYPES}\", "
+         "\"${STEP_${name}_ARCH}\", ${STEP_${name}_GPUS}, ${missing}, ${STEP_${name}_VARIANT}},\n")
+endforeach()
+string(APPEND table "    {NULL, NULL, NULL, NULL, NULL, 0, NULL, false},\n};\n")
+file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/generated/steps.c CONTENT "${table}")
 
 # Appends the variables <prefix><NAME> of the names that follow to `out`, the members of a JSON object: as TEXTS or as LISTS.
 # A member ends with ",\n"; the last comma of each object goes when all is written.
@@ -8,11 +19,9 @@ function(json_add out kind prefix)
     string(TOLOWER ${name} key)
     string(REPLACE "\\" "\\\\" value "${${prefix}${name}}")
     string(REPLACE "\"" "\\\"" value "${value}")
-    if(kind STREQUAL "LISTS" AND NOT value STREQUAL "")
+    if(kind STREQUAL "LISTS")
       list(JOIN value "\", \"" value)
-      set(value "[\"${value}\"]")
-    elseif(kind STREQUAL "LISTS")
-      set(value "[]")
+      string(REPLACE "[\"\"]" "[]" value "[\"${value}\"]")
     else()
       set(value "\"${value}\"")
     endif()
@@ -23,7 +32,7 @@ endfunction()
 
 string(TOUPPER "CMAKE_CXX_FLAGS_${CMAKE_BUILD_TYPE}" flags)
 set(CHECK_LINK_FLAGS "${CMAKE_CXX_FLAGS} ${${flags}} ${CMAKE_EXE_LINKER_FLAGS}")
-set(course "\"source\": \"${CMAKE_SOURCE_DIR}\",\n\"build\": \"${CMAKE_BINARY_DIR}\",\n\"cmake\": \"${CMAKE_COMMAND}\",\n")
+set(course "{\n\"source\": \"${CMAKE_SOURCE_DIR}\",\n\"build\": \"${CMAKE_BINARY_DIR}\",\n\"cmake\": \"${CMAKE_COMMAND}\",\n")
 string(APPEND course "\"cxx\": \"${CMAKE_CXX_COMPILER}\",\n")
 json_add(course TEXTS CHECK_ LINK_FLAGS)
 json_add(course LISTS CHECK_ FLAVOURS FLAGS)
@@ -38,12 +47,11 @@ foreach(name IN LISTS OVERLAP_STEPS)
   json_add(course LISTS types_ TYPES)
   json_add(course LISTS TRACK_${STEP_${name}_TRACK}_ SYMBOLS)
   string(APPEND course "\"objects\": {\n") # what a student's kernel is linked with; on a GPU the step, as its base
-  string(REPLACE "baseline" "${name}_baseline" base "${STEP_${name}_BASE}")
   foreach(flavour IN LISTS CHECK_FLAVOURS)
     set(files "$<TARGET_OBJECTS:${flavour}-${name}>")
-    if(NOT base STREQUAL "-")
+    foreach(base IN LISTS STEP_${name}_BASE_ID)
       string(APPEND files ";$<TARGET_OBJECTS:${flavour}-kernel-${base}>")
-    endif()
+    endforeach()
     string(APPEND course "\"${flavour}\": [\"$<JOIN:${files},\", \">\"],\n")
   endforeach()
   if(CHECK_FLAVOURS AND NOT STEP_${name}_MISSING)
@@ -75,5 +83,5 @@ foreach(kind IN ITEMS traps variants solutions)
 endforeach()
 
 string(APPEND course "},\n\"shapes\": [\n")
-string(REGEX REPLACE ",\n([]}])" "\n\\1" course "{\n${course}${SHAPES_JSON}]\n}\n")
+string(REGEX REPLACE ",\n([]}])" "\n\\1" course "${course}${SHAPES_JSON}]\n}\n")
 file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/generated/course.json CONTENT "${course}")
