@@ -115,7 +115,8 @@ def step_traps(page, s):
         words = [trap["shows"] or "wrong values"] * bool(trap["caught"])
         words += ["a race report" if words else "a race report only: the values come out right"] * bool(trap["race"])
         return ", ".join(words)
-    return diff_table(page, "traps", s, "planted bug", "what is wrong", "No bug is planted in this step.", {"what shows it": shows})
+    return diff_table(page, "traps", s, "planted bug", "what is wrong", "No bug is planted in this step.",
+                      {"what shows it": shows})
 
 
 def step_solutions(page, s):
@@ -131,7 +132,8 @@ def step_experiments(page, s):
 
 
 def mark_trapcount(page, _):
-    return columns({"step": lambda s: link(page, s.page, s.name), "planted bugs>": lambda s: len(diffs_of("traps", s.name))}, steps())
+    return columns({"step": lambda s: link(page, s.page, s.name),
+                    "planted bugs>": lambda s: len(diffs_of("traps", s.name))}, steps())
 
 
 def constants(path):
@@ -229,8 +231,8 @@ def measured_ladder(page):
     out, seen = "", []
     for shapes in dict.fromkeys(tuple(track(s.track)["ladder"]) for s in steps()):
         def line(rows, head, last):
-            cells = {shape: figure(r["rate"]) + f" ({figure(r['speedup'], 2)}x)" * bool(r["speedup"]) for shape, r in rows.items()}
-            return [head] + [cells.get(shape, "") for shape in shapes] + [last]
+            found = [rows.get(shape, {"rate": "", "speedup": ""}) for shape in shapes]
+            return [head] + [figure(r["rate"]) + f" ({figure(r['speedup'], 2)}x)" * bool(r["speedup"]) for r in found] + [last]
 
         lines, libraries = [], {}
         for s in (s for s in steps() if tuple(track(s.track)["ladder"]) == shapes):
@@ -244,8 +246,8 @@ def measured_ladder(page):
                 libraries.setdefault(row["step"], {})[row["shape"]] = row
         if lines:
             lines += [line(rows, name, "") for name, rows in libraries.items()]
-            heads = [f"{seen[-1]['unit']} (over its base)"] + [f"{x}>" for x in shapes] + [f"% of library, {shapes[-1]}>"]
-            out += table(heads, lines) + "\n"
+            heads = [f"{shape}>" for shape in shapes] + [f"% of library, {shapes[-1]}>"]
+            out += table([f"{seen[-1]['unit']} (over its base)"] + heads, lines) + "\n"
     return out.rstrip("\n") + "\n" + caption(page, seen) if out else NOT_YET
 
 
@@ -267,8 +269,8 @@ def step_match(page, s):
     row, got = predictions().get(s.name), judged(s.name)
     if not row or not row["predicted"] or not got:
         return NOT_YET
-    heads = ["shape", "predicted>", "measured>"]
-    return table(heads, [[got["shape"], row["predicted"], figure(got["speedup"], 2)]]) + f"\n{row['why']}\n" * bool(row["why"])
+    cells = [got["shape"], row["predicted"], figure(got["speedup"], 2)]
+    return table(["shape", "predicted>", "measured>"], [cells]) + f"\n{row['why']}\n" * bool(row["why"])
 
 
 def step_profile(page, s):
@@ -302,11 +304,13 @@ def mark_model(page, arguments):
         return NOT_YET
     lines = []
     for name, rows in steps_of.items():
-        pairs = {c: dict.fromkeys(f"{int(rows[c][side]):,}" for side in ("model", "hardware")) for c in counters if c in rows}
-        why = dict.fromkeys(rows[c]["verdict"] for c, pair in pairs.items() if len(pair) > 1)
+        found = {c: rows[c] for c in counters if c in rows}
+        pairs = {c: dict.fromkeys(f"{int(r[side]):,}" for side in ("model", "hardware")) for c, r in found.items()}
+        why = dict.fromkeys(r["verdict"] for c, r in found.items() if len(pairs[c]) > 1)
         if pairs:
             lines.append([name] + [" / ".join(pairs.get(c, "")) for c in counters] + [", ".join(why)])
-    return table(["step"] + [c + ">" for c in counters] + ["why"], lines) + f"\n{link(page, results('model')[0]['file'])}\n"
+    heads = ["step", *(c + ">" for c in counters), "why"]
+    return table(heads, lines) + f"\n{link(page, results('model')[0]['file'])}\n"
 
 
 def mark_csv(page, path):
@@ -320,7 +324,8 @@ def mark_csv(page, path):
 
 def mark_errors(page, shape):
     """The largest error of each GEMM step beside the others', at one shape."""
-    rows = [r for s in steps() if s.track == "gemm" for r in rows_of(s.name, "ladder", "async") if r["shape"] == shape and r["error"]]
+    rows = [r for s in steps() if s.track == "gemm" for r in rows_of(s.name, "ladder", "async")]
+    rows = [r for r in rows if r["shape"] == shape and r["error"]]
     shown = {"step": lambda r: link(page, step(r["step"]).page, r["step"]), "type": lambda r: r["type"],
              f"largest error at {shape}>": lambda r: f"{float(r['error']):.1e}"}
     return columns(shown, rows) + caption(page, rows) if rows else NOT_YET

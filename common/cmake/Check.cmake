@@ -7,7 +7,6 @@
 # CHECK_LIBRARIES_{cpu,cpu-checked,gpu}  what a program of the flavour is linked with
 set(OVERLAP_CHECK FALSE)
 set(CHECK_FLAVOURS "")
-find_package(Python3 3.10 COMPONENTS Interpreter)
 get_property(multi GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
 if(NOT Python3_FOUND OR multi)
   message(STATUS "build/check, build/start: left out (they need Python 3.10, and a generator of one configuration)")

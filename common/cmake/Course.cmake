@@ -1,13 +1,13 @@
-# Writes what the programs and the scripts know of the course. build/generated/steps.c is the table of steps and variants that
-# run/steps.h declares. build/generated/course.json is all that scripts know of the course and of the build: docs/course.py
-# reads it, and common/tools/check.py. A field of a track (track.cmake) or of a diff (Diffs.cmake) is there by its name, in
-# lower case.
+# Writes build/generated/steps.c, the table that run/steps.h declares, and build/generated/course.json, all that scripts
+# know of the course and of the build: docs/course.py reads it, and common/tools/check.py. A field of a track
+# (track.cmake) or of a diff (Diffs.cmake) is there by its name, in lower case.
 
 set(table "#include <stddef.h>\n\n#include \"run/steps.h\"\n\nconst struct step steps[] = {\n")
 foreach(name IN LISTS OVERLAP_STEPS OVERLAP_VARIANTS)
   string(REPLACE "\"\"" "NULL" missing "\"${STEP_${name}_MISSING}\"")
-  string(APPEND table "    {\"${name}\", \"${STEP_${name}_BASE}\", \"${STEP_${name}_TRACK}\", \"${STEP_${name}_TYPES}\", "
-         "\"${STEP_${name}_ARCH}\", ${STEP_${name}_GPUS}, ${missing}, ${STEP_${name}_VARIANT}},\n")
+  set(texts ${name} ${STEP_${name}_BASE} ${STEP_${name}_TRACK} ${STEP_${name}_TYPES} ${STEP_${name}_ARCH})
+  list(JOIN texts "\", \"" texts)
+  string(APPEND table "    {\"${texts}\", ${STEP_${name}_GPUS}, ${missing}, ${STEP_${name}_VARIANT}},\n")
 endforeach()
 string(APPEND table "    {NULL, NULL, NULL, NULL, NULL, 0, NULL, false},\n};\n")
 file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/generated/steps.c CONTENT "${table}")
@@ -32,9 +32,12 @@ endfunction()
 
 string(TOUPPER "CMAKE_CXX_FLAGS_${CMAKE_BUILD_TYPE}" flags)
 set(CHECK_LINK_FLAGS "${CMAKE_CXX_FLAGS} ${${flags}} ${CMAKE_EXE_LINKER_FLAGS}")
-set(course "{\n\"source\": \"${CMAKE_SOURCE_DIR}\",\n\"build\": \"${CMAKE_BINARY_DIR}\",\n\"cmake\": \"${CMAKE_COMMAND}\",\n")
-string(APPEND course "\"cxx\": \"${CMAKE_CXX_COMPILER}\",\n")
-json_add(course TEXTS CHECK_ LINK_FLAGS)
+set(CHECK_SOURCE ${CMAKE_SOURCE_DIR})
+set(CHECK_BUILD ${CMAKE_BINARY_DIR})
+set(CHECK_CMAKE ${CMAKE_COMMAND})
+set(CHECK_CXX ${CMAKE_CXX_COMPILER})
+set(course "{\n")
+json_add(course TEXTS CHECK_ SOURCE BUILD CMAKE CXX LINK_FLAGS)
 json_add(course LISTS CHECK_ FLAVOURS FLAGS)
 string(APPEND course "\"libraries\": {\n")
 json_add(course LISTS CHECK_LIBRARIES_ cpu cpu-checked gpu)

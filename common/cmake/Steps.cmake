@@ -63,8 +63,8 @@ foreach(line IN LISTS step_lines)
   list(APPEND OVERLAP_STEPS ${name})
 endforeach()
 
-# Compiles a kernel file for a device: the object library <device>-kernel-<name>, in which each symbol of the track ends
-# with _<id>; on a GPU the kernel too, so that a profiler tells it from its base's. Track and types are those of step `id`.
+# Compiles a kernel file for a device, with the track and the types of step `id`: the object library <device>-kernel-<name>,
+# in which each symbol of the track ends with _<id>; on a GPU the kernel too, so that a profiler tells it from its base's.
 function(step_object device name id kernel)
   set(target ${device}-kernel-${name})
   set(track ${STEP_${id}_TRACK})
@@ -112,7 +112,8 @@ function(step_programs name)
     foreach(symbol IN LISTS TRACK_${track}_SYMBOLS)
       string(REPLACE "${track}" "FUNCTION" macro ${symbol})
       string(TOUPPER ${macro} macro)
-      target_compile_definitions(${target} PRIVATE STEP_${macro}=${symbol}_${name} $<$<BOOL:${base}>:BASE_${macro}=${symbol}_${base}>)
+      target_compile_definitions(${target} PRIVATE STEP_${macro}=${symbol}_${name}
+                                 $<$<BOOL:${base}>:BASE_${macro}=${symbol}_${base}>)
     endforeach()
     string(REPLACE "cpu-checked" "cpu;cpu_device_checked" libraries overlap_${device})
     target_link_libraries(${target} PRIVATE ${libraries})

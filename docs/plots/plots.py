@@ -64,9 +64,10 @@ class Results:
 def ladder(r):
     sizes = track("gemm")["ladder"]
     yield "ladder-gemm", [[name] + r.rates(name, sizes) for name in (*GEMM, "cuBLAS FP32", "cuBLAS TF32")]
-    names = {"08_reduction_async/baseline": "08 baseline", "08_reduction_async": "08_reduction_async", "CUB Reduce": "CUB Reduce",
-             "09_scan_async/baseline": "09 baseline", "09_scan_async": "09_scan_async", "CUB Scan": "CUB Scan", "copy": "copy"}
-    yield "ladder-vector", [[words] + r.rates(name, track("scan")["ladder"]) for name, words in names.items()]
+    names = ("08_reduction_async/baseline", "08_reduction_async", "CUB Reduce",
+             "09_scan_async/baseline", "09_scan_async", "CUB Scan", "copy")
+    yield "ladder-vector", [[name[:2] + " baseline" if name.endswith("/baseline") else name]
+                            + r.rates(name, track("scan")["ladder"]) for name in names]
     ceilings = r.row("cuBLAS FP32", "book"), r.row("cuBLAS TF32", "book"), r.row("copy", "n-2^28")
     yield "ceilings", [[100 * float(c["rate"]) / float(c["ceiling"]) for c in ceilings]]
 
@@ -100,8 +101,10 @@ def exposure(r):
             multiply = f"{a}_multiply_only" if blocks else f"{sync[:2]}_multiply_only"
             rows.append([1 - r.speed(a) / r.speed(multiply), r.gain(a, b), blocks or "4"])
         yield f"exposure-{name}", rows
-    yield "exposure-streaming", [[1 - float(p["issue_pct"]) / 100, float(r.row(p["step"], "n-2^28")["speedup"]), p["step"]]
-                                 for p in r.profiled("2^28")]
+    rows = []
+    for p in r.profiled("2^28"):
+        rows.append([1 - float(p["issue_pct"]) / 100, float(r.row(p["step"], "n-2^28")["speedup"]), p["step"]])
+    yield "exposure-streaming", rows
 
 
 PHASES = {"05_wmma": ("load", "wait", "multiply", "wait"), "06_wmma_db": ("wait", "load", "multiply", "wait")}
