@@ -20,8 +20,8 @@ import re
 import sys
 
 import diff
-from course import (COUNTERS, Stale, csv_text, diffs_of, exists, golden, pages, predictions, read, read_csv, results, shapes_of,
-                    step, steps, timed, track, write)
+from course import (Stale, csv_text, diffs_of, exists, golden, pages, predictions, read, read_csv, results, shapes_of, step,
+                    steps, timed, track, write)
 
 MARKER = re.compile(r"(<!-- (\w+)((?: [^\n>]*?)?) -->\n)(.*?)([ ]*<!-- /\2 -->)", re.S)
 FENCE = re.compile(r"(^```.*?^```$)", re.S | re.M)
@@ -173,7 +173,8 @@ def step_counters(page, s):
     except FileNotFoundError:
         return "Not counted yet.\n"
     base = own[1:] if s.base == "baseline" else golden(s.base)[:1] if s.base_kernel else []
-    rows = [(words, [record["sums"][key] for record in base + own[:1]]) for key, words in COUNTERS.items()]
+    rows = [(row["label"], [record["sums"][row["sum"]] for record in base + own[:1]])
+            for row in read_csv("docs/results/counters.csv")[1]]
     device = link(page, "docs/cpu-device.md", "the checked CPU device").replace(".md)", ".md#the-checked-programs)")
     return f"Counted by {device} in one run at {own[0]['shape']}:\n\n" + table(
         ["counter"] + sides(s), [[words] + [f"{n:,}" for n in pair] for words, pair in rows if any(pair)])

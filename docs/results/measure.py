@@ -170,9 +170,9 @@ def profile(args, path, facts, programs):
 
 
 def profile_variants(args, path, facts):
-    chosen = [d for d in diffs_of("variants") if not args.only or d["name"] in args.only.split(",")]
-    tracks = {d["name"]: step(d["step"]).track for d in chosen}
-    profile(args, path, facts, [(name, of_track, track(of_track)["profiled"][:1]) for name, of_track in tracks.items()])
+    tracks = {d["name"]: step(d["step"]).track for d in diffs_of("variants")}
+    profile(args, path, facts, [(name, of_track, track(of_track)["profiled"][:1]) for name, of_track in tracks.items()
+                                if not args.only or name in args.only.split(",")])
 
 
 PARTS = {

@@ -94,7 +94,8 @@ def main():
                              "ratio": f"{model / hardware:.4f}" if hardware else "",
                              "verdict": verdict(step, counter, values, small)})
     facts = [line for line in comments if line.startswith(("# date", "# GPU", "# driver"))]
-    facts += ["# model: the CPU device, docs/results/model.py; at book from two smaller runs", f"# hardware: {args.gpu}-profile.csv"]
+    facts += ["# model: the CPU device, docs/results/model.py; at book from two smaller runs",
+              f"# hardware: {args.gpu}-profile.csv"]
     write(f"docs/results/{args.gpu}-model.csv", csv_text(facts, rows))
 
 
