@@ -122,22 +122,25 @@ def link_for_doxygen(page, match):
     return text  # a folder: nothing to show
 
 
+def heading_for_doxygen(page, marks, title):
+    """A heading with its anchor. Those of the front page stay out of the navigation."""
+    if marks == "#":
+        return f"# {title.replace('`', '')}" + f" {{#{label(page)}}}" * (page != "docs/index.md")
+    if page == "docs/index.md":
+        return raw(f'<a id="{slug(title)}"></a>') + f"\n\n{marks} {title}"
+    return f"{marks} {title} {{#{label(page)}-{slug(title)}}}"
+
+
 def line_for_doxygen(page, line):
+    heading = re.match(r"(#+) (.*)$", line)
+    if heading:
+        return heading_for_doxygen(page, *heading.groups())
     line = LINK.sub(lambda m: link_for_doxygen(page, m), line)
     parts = re.split(r"(@htmlonly.*?@endhtmlonly)", line)
     for i in range(0, len(parts), 2):
         parts[i] = re.sub(r"`([^`\n]*[<>][^`\n]*)`", lambda m: raw(f"<code>{html.escape(m[1])}</code>"), parts[i])
         parts[i] = re.sub(r"(?<!`)\bStage\b", "%Stage", parts[i])  # a word here, not the struct
     return re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", "".join(parts))
-
-
-def heading_for_doxygen(page, marks, title, first):
-    """A heading with its anchor. Those of the front page stay out of the navigation."""
-    if first:
-        return f"{marks} {title.replace('`', '')}" + ("" if page == "docs/index.md" else f" {{#{label(page)}}}")
-    if page == "docs/index.md":
-        return raw(f'<a id="{slug(title)}"></a>') + f"\n\n{marks} {title}"
-    return f"{marks} {title} {{#{label(page)}-{slug(title)}}}"
 
 
 def block_for_doxygen(block):
@@ -152,17 +155,8 @@ def block_for_doxygen(block):
 
 def filtered(page):
     parts = FENCE.split(re.sub(r"<!--.*?-->\n?", "", read(page), flags=re.S))
-    first = True
     for i, part in enumerate(parts):
-        lines = part.split("\n") * (i % 2 == 0)
-        for n, line in enumerate(lines):
-            heading = re.match(r"(#+) (.*)$", line)
-            if heading:
-                lines[n] = heading_for_doxygen(page, heading[1], heading[2], first)
-                first = False
-            else:
-                lines[n] = line_for_doxygen(page, line)
-        parts[i] = "\n".join(lines) if lines else block_for_doxygen(part)
+        parts[i] = block_for_doxygen(part) if i % 2 else "\n".join(line_for_doxygen(page, l) for l in part.split("\n"))
     return "".join(parts)
 
 
