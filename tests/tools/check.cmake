@@ -1,6 +1,6 @@
 # build/check and build/start: see check_test.py. CTest also checks whatever stands in mine/, label mine. A check compiles
 # its file twice, so most of these tests, minutes in all, run only where they are asked for: ctest -C thorough.
-if(NOT OVERLAP_CHECK)
+if(NOT CHECK_FLAVOURS)
   overlap_test(check cpu 60 sh ${OVERLAP_TESTS}/skip.sh "build/check was left out, see what CMake said")
   return()
 endif()
