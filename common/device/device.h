@@ -21,6 +21,7 @@ extern "C" {
 /** What is known of the open device. */
 struct device {
     bool gpu;            /**< false: the CPU device, whose time means nothing */
+    bool counts;         /**< whether it can do --counters */
     char name[96];       /**< such as "NVIDIA H200" */
     int major, minor;    /**< compute capability */
     int sms;             /**< streaming multiprocessors */
@@ -40,10 +41,10 @@ struct device {
  */
 int device_open(int ordinal, struct device *device);
 
-/**
- * Checks the options that not every device has: --schedule and --counters.
- * @return #EXIT_OK, or #EXIT_USAGE after one line on stderr.
- */
+/** For device_open(): fills in name, compute capability and SMs; empties the rest. */
+void device_describe(int ordinal, struct device *device);
+
+/** Checks the options that not every device has. @return #EXIT_OK, or #EXIT_USAGE after one line on stderr. */
 int device_check_options(const struct options *options, const struct device *device);
 
 /** Reports the facts of the run: device, versions, clocks, date, seed, how it is timed. */
@@ -88,6 +89,11 @@ const char *device_error(cudaError_t launch);
  * @return false if it had found nothing.
  */
 bool device_faults(struct report *report, const struct fault *context);
+
+/** Puts fault number `i` that the device itself found into `fault`. @return false if there is none. */
+bool device_fault(unsigned i, struct fault *fault);
+/** Forgets them. */
+void device_faults_clear(void);
 
 /** What to count. */
 struct counted {

@@ -1,11 +1,14 @@
 #include "tools/child.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "run/options.h"
+
+enum { LINE_SIZE = 2048 };
 
 volatile sig_atomic_t child_interrupted;
 static volatile pid_t running; /* 0: none */
@@ -17,25 +20,20 @@ static void on_signal(int number) {
 }
 
 void child_watch(void) {
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    signal(SIGINT, on_signal);
+    signal(SIGTERM, on_signal);
 }
 
-bool child_start(struct child *c, char *const *arguments) {
+/* Starts a program whose stdout can be read from `*out`. Returns false, with errno set, if it cannot. */
+static bool start(char *const *arguments, FILE **out, FILE *errors) {
     int ends[2];
-    c->errors = tmpfile();
-    if (c->errors == NULL)
+    if (errors == NULL || pipe(ends) != 0)
         return false;
-    if (pipe(ends) != 0) {
-        fclose(c->errors);
-        return false;
-    }
     fflush(NULL);
-    c->pid = fork();
-    if (c->pid == 0) {
+    running = fork();
+    if (running == 0) {
         dup2(ends[1], STDOUT_FILENO);
-        dup2(fileno(c->errors), STDERR_FILENO);
+        dup2(fileno(errors), STDERR_FILENO);
         close(ends[0]);
         close(ends[1]);
         execv(arguments[0], arguments);
@@ -43,24 +41,50 @@ bool child_start(struct child *c, char *const *arguments) {
         _exit(EXIT_FAULT);
     }
     close(ends[1]);
-    c->out = fdopen(ends[0], "r");
-    if (c->pid < 0 || c->out == NULL) {
-        fclose(c->errors);
-        close(ends[0]);
-        return false;
-    }
-    running = c->pid;
-    if (child_interrupted)
-        kill(c->pid, SIGTERM);
-    return true;
+    *out = fdopen(ends[0], "r");
+    if (running > 0 && child_interrupted)
+        kill(running, SIGTERM);
+    return running > 0 && *out != NULL;
 }
 
-int child_wait(struct child *c) {
+int child_run(char *const *arguments, void (*line)(const char *line), bool show, char *last,
+              size_t size) {
+    char text[LINE_SIZE];
+    FILE *out, *errors = tmpfile();
     int status = 0;
-    fclose(c->out);
-    while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
+    if (!start(arguments, &out, errors)) {
+        snprintf(last, size, "%s: cannot be started: %s", arguments[0], strerror(errno));
+        return -1;
+    }
+    while (fgets(text, sizeof text, out) != NULL)
+        if (line != NULL)
+            line(text);
+    fclose(out);
+    while (waitpid(running, &status, 0) < 0 && errno == EINTR)
         continue;
     running = 0;
-    rewind(c->errors);
+    rewind(errors);
+    show = show && !child_interrupted && status != 0 &&
+           !(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SKIPPED);
+    last[0] = '\0';
+    while (fgets(text, sizeof text, errors) != NULL) {
+        if (show)
+            fputs(text, stderr);
+        if (text[0] != ' ') /* an indented line goes on about the one before */
+            snprintf(last, size, "%.*s", (int)strcspn(text, "\n"), text);
+    }
+    fclose(errors);
     return status;
+}
+
+bool program_folder(char *folder, size_t size) {
+    ssize_t length = readlink("/proc/self/exe", folder, size - 1);
+    if (length <= 0 || (size_t)length >= size - 1) {
+        fprintf(stderr, "cannot tell where this program lies: %s\n",
+                length > 0 ? "its path is too long" : strerror(errno));
+        return false;
+    }
+    folder[length] = '\0';
+    *strrchr(folder, '/') = '\0';
+    return true;
 }

@@ -1,5 +1,4 @@
 /* The doctor: what there is, what is missing, and the one command that mends it. */
-#include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -81,26 +80,15 @@ static void show_tools(const struct tool *list, size_t count, int cuda) {
 
 /* Lets the first step's program verify a small shape. */
 static void try_program(const char *folder, const char *device, bool broken) {
-    char program[PATH_SIZE], what[32], said[512] = "";
+    char program[PATH_SIZE], what[32], said[512];
     char *arguments[] = {program, "--verify-only", "--shape", "35x79x19", NULL};
-    struct child child;
     snprintf(what, sizeof what, "%s programs", strcmp(device, "cpu") == 0 ? "CPU" : "GPU");
     snprintf(program, sizeof program, "%s/%s/%s", folder, device, steps[0].name);
     if (access(program, X_OK) != 0) {
         show(what, "not built: cmake --build %s", folder);
         return;
     }
-    if (!child_start(&child, arguments)) {
-        wrong(what, strerror(errno));
-        return;
-    }
-    while (fgets(said, sizeof said, child.out) != NULL) /* the table, which is not wanted */
-        continue;
-    const int status = child_wait(&child);
-    if (fgets(said, sizeof said, child.errors) == NULL)
-        said[0] = '\0';
-    said[strcspn(said, "\n")] = '\0';
-    fclose(child.errors);
+    const int status = child_run(arguments, NULL, false, said, sizeof said);
     if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_OK)
         show(what, "%s verifies", steps[0].name);
     else if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SKIPPED)
@@ -155,14 +143,13 @@ static bool show_gpu(const struct driver *d, const char *source, const char *fol
 int main(int argc, char **argv) {
     static struct driver driver;
     char folder[PATH_SIZE - 128];
-    if (argc > 1) {
-        bool help = strcmp(argv[1], "--help") == 0;
-        fprintf(help ? stdout : stderr,
-                "usage: %s\nSays what there is to build and to run with, what is missing and what "
-                "mends it.\nexit status: 0, or 1 if something that was built cannot run\n",
-                argv[0]);
-        return help ? EXIT_OK : EXIT_USAGE;
-    }
+    const struct option_word none = {NULL, NULL, OPTION_FLAG, NULL, NULL, 0, 0};
+    int status = options_read(
+        "Says what there is to build and to run with, what is missing and what mends it.\n"
+        "exit status: 0, or 1 if something that was built cannot run\n",
+        &none, argc, argv);
+    if (status >= 0)
+        return status;
     if (!program_folder(folder, sizeof folder))
         return EXIT_FAULT;
     driver_ask(&driver);

@@ -78,7 +78,7 @@ static struct fault begin_run(const struct problem *p, const struct solver *s, c
                               const char *inputs) {
     const struct options *o = p->options;
     struct fault f;
-    fault_clear(&f);
+    memset(&f, 0, sizeof f);
     snprintf(f.step, sizeof f.step, "%s", s->name);
     snprintf(f.shape, sizeof f.shape, "%s", p->shape->name);
     snprintf(f.inputs, sizeof f.inputs, "%s", inputs);

@@ -1,4 +1,4 @@
-/* What surrounds a run on the CPU device: schedules, faults, counters. */
+/* The CPU device: its schedules, faults and counters. */
 #include "device/device.h"
 
 #include <assert.h>
@@ -6,32 +6,25 @@
 #include <string.h>
 
 #include "cpu_device.h"
-#include "run/counters.h"
 #include "track/code_path.h"
 
+int device_open(int ordinal, struct device *device) {
+    char number[16];
+    snprintf(number, sizeof number, "%d", ordinal);
+    if (ordinal != 0)
+        return option_refused("--device", number, "0, the one CPU device");
+    device_describe(0, device);
+    device->counts = cpu_is_checked();
+    return EXIT_OK;
+}
+
 const char *device_schedule(int i, const char *only) {
-    for (const struct cpu_schedule *s = cpu_schedules; s->name != NULL; ++s) {
-        if (only != NULL && strcmp(s->name, only) != 0)
-            continue;
-        if (i-- == 0) {
+    for (const struct cpu_schedule *s = cpu_schedules; s->name != NULL; ++s)
+        if ((only == NULL || strcmp(s->name, only) == 0) && i-- == 0) {
             cpu_schedule_set(s);
             return s->name;
         }
-    }
     return NULL;
-}
-
-static char error_text[512]; /* of the last device_error() */
-
-const char *device_error(cudaError_t launch) {
-    cudaError_t run = cudaDeviceSynchronize();
-    if (launch == cudaSuccess)
-        launch = run;
-    snprintf(error_text, sizeof error_text, "%s",
-             cpu_faults() > 0        ? cpu_fault(0)->text
-             : launch != cudaSuccess ? cuda_explain(launch)
-                                     : "");
-    return error_text[0] != '\0' ? error_text : NULL;
 }
 
 static void three(char *text, size_t size, int known, const unsigned *number) {
@@ -39,8 +32,10 @@ static void three(char *text, size_t size, int known, const unsigned *number) {
         snprintf(text, size, "(%u,%u,%u)", number[0], number[1], number[2]);
 }
 
-/* Puts what the device found into a fault that tells of whose run it is. */
-static void describe(struct fault *f, const struct cpu_fault *c) {
+bool device_fault(unsigned i, struct fault *f) {
+    const struct cpu_fault *c = cpu_fault(i);
+    if (c == NULL)
+        return false;
     snprintf(f->id, sizeof f->id, "%s", c->id);
     snprintf(f->place, sizeof f->place, "%s", c->place);
     snprintf(f->other, sizeof f->other, "%s", c->other);
@@ -52,31 +47,18 @@ static void describe(struct fault *f, const struct cpu_fault *c) {
     three(f->block, sizeof f->block, c->has_thread, c->block);
     three(f->other_thread, sizeof f->other_thread, c->has_other, c->other_thread);
     three(f->other_block, sizeof f->other_block, c->has_other, c->other_block);
+    return true;
 }
 
-bool device_faults(struct report *report, const struct fault *context) {
-    struct fault fault = *context;
-    const bool any = cpu_faults() > 0 || error_text[0] != '\0';
-    for (unsigned i = 0; i < cpu_faults(); ++i) {
-        describe(&fault, cpu_fault(i));
-        (i == 0 ? report_fault : report_fault_silently)(report, &fault);
-    }
-    if (cpu_faults() == 0 && error_text[0] != '\0') {
-        snprintf(fault.id, sizeof fault.id, "device.error");
-        snprintf(fault.text, sizeof fault.text, "%s", error_text);
-        report_fault(report, &fault);
-    }
-    error_text[0] = '\0';
+void device_faults_clear(void) {
     cpu_faults_clear();
-    return any;
 }
 
-static struct report *report_of_run; /* null: nobody has said */
+static struct report *report_of_run;
 static struct fault context_of_run;
 
 static void on_crash(void) {
-    if (report_of_run != NULL)
-        device_faults(report_of_run, &context_of_run);
+    device_faults(report_of_run, &context_of_run);
     report_end();
 }
 
