@@ -1,1 +1,4 @@
-int run(void); int main(void) { return run(); }
+int run(void);
+int main(void) {
+    return run();
+}
