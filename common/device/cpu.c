@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cpu_device.h"
-#include "track/code_path.h"
 
 int device_open(int ordinal, struct device *device) {
     char number[16];
@@ -68,33 +67,17 @@ void device_watch(struct report *report, const struct fault *context) {
     cpu_on_crash(on_crash);
 }
 
-const char *counters_report(const struct counted *counted, struct report *report) {
-    struct row *rows[2] = {counted->row, counted->base};
-    struct counters counters[2];
-    int count = counted->base != NULL ? 2 : 1;
-    for (int i = 0; i < count; ++i) {
-        const struct cpu_counter_line *lines;
-        struct cpu_counters sums;
-        struct counters *c = &counters[i];
-        cpu_counters_reset();
-        code_path("");
-        const char *error = counted->run(counted->context, i > 0);
-        if (error != NULL)
-            return error;
-        /* The device has types of its own, with the same members. */
-        static_assert(sizeof c->sums == sizeof sums && sizeof *c->lines == sizeof *lines, "");
-        cpu_counters_get(&sums);
-        memcpy(&c->sums, &sums, sizeof sums);
-        c->line_count = cpu_counter_lines(&lines);
-        c->lines = (const struct counter_line *)lines;
-        c->step = rows[i]->step, c->shape = rows[i]->shape;
-        counters_row(rows[i], c);
-        snprintf(rows[i]->path, sizeof rows[i]->path, "%s", code_path_taken());
-        report_counters(report, c);
-        if (report->table.file != NULL)
-            counters_print_lines(report->table.file, c);
-    }
-    if (report->table.file != NULL)
-        counters_print_sums(report->table.file, &counters[0], count == 2 ? &counters[1] : NULL);
-    return NULL;
+void device_count(void) {
+    cpu_counters_reset();
+}
+
+void device_counted(struct counters *c) {
+    const struct cpu_counter_line *lines;
+    struct cpu_counters sums;
+    /* The device has types of its own, with the same members. */
+    static_assert(sizeof c->sums == sizeof sums && sizeof *c->lines == sizeof *lines, "");
+    cpu_counters_get(&sums);
+    memcpy(&c->sums, &sums, sizeof sums);
+    c->line_count = cpu_counter_lines(&lines);
+    c->lines = (const struct counter_line *)lines;
 }

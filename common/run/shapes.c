@@ -68,12 +68,9 @@ static bool find_word(enum shape_kind kind, const char *word, struct shapes *lis
     struct shape shape;
     memset(&shape, 0, sizeof shape);
     snprintf(shape.name, sizeof shape.name, "%s", word);
-    if (kind != SHAPE_VECTOR && parse_dimensions(word, &shape)) {
-        shape.kind = SHAPE_GEMM;
-        return append(list, &shape, error);
-    }
-    if (kind != SHAPE_GEMM && parse_length(word, &shape)) {
-        shape.kind = SHAPE_VECTOR;
+    const bool gemm = kind != SHAPE_VECTOR && parse_dimensions(word, &shape);
+    if (gemm || (kind != SHAPE_GEMM && parse_length(word, &shape))) {
+        shape.kind = gemm ? SHAPE_GEMM : SHAPE_VECTOR;
         return append(list, &shape, error);
     }
     int before = list->count;
@@ -82,13 +79,12 @@ static bool find_word(enum shape_kind kind, const char *word, struct shapes *lis
             (strcmp(s->shape.name, word) == 0 || has_word(s->sets, word)) &&
             !append(list, &s->shape, error))
             return false;
-    static const char *const allowed[] = {"MxNxK (each 0 to 2147483392)",
-                                          "0 to 2^33, such as 1000, 2^28 or 2^31-1",
-                                          "MxNxK, lengths up to 2^33"};
     if (list->count == before)
         snprintf(error, ERROR_SIZE,
-                 "no %s or set '%.60s': allowed are %s, and the names that --list prints",
-                 kind == SHAPE_VECTOR ? "length" : "shape", word, allowed[kind]);
+                 "no %s or set '%.60s': allowed are %s%s, and the names that --list prints",
+                 kind == SHAPE_VECTOR ? "length" : "shape", word,
+                 kind == SHAPE_VECTOR ? "" : "MxNxK (each 0 to 2147483392)",
+                 kind == SHAPE_GEMM ? "" : " 0 to 2^33, such as 1000, 2^28 or 2^31-1");
     return list->count > before;
 }
 

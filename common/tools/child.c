@@ -1,6 +1,8 @@
+#define _GNU_SOURCE
 #include "tools/child.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -24,38 +26,33 @@ void child_watch(void) {
     signal(SIGTERM, on_signal);
 }
 
-/* Starts a program whose stdout can be read from `*out`. Returns false, with errno set, if it cannot. */
-static bool start(char *const *arguments, FILE **out, FILE *errors) {
-    int ends[2];
-    if (errors == NULL || pipe(ends) != 0)
-        return false;
-    fflush(NULL);
-    running = fork();
-    if (running == 0) {
-        dup2(ends[1], STDOUT_FILENO);
-        dup2(fileno(errors), STDERR_FILENO);
-        close(ends[0]);
-        close(ends[1]);
-        execv(arguments[0], arguments);
-        dprintf(STDERR_FILENO, "%s: cannot be run: %s\n", arguments[0], strerror(errno));
-        _exit(EXIT_FAULT);
-    }
-    close(ends[1]);
-    *out = fdopen(ends[0], "r");
-    if (running > 0 && child_interrupted)
-        kill(running, SIGTERM);
-    return running > 0 && *out != NULL;
+/* In the new process: becomes the program. */
+static void become(const char *const *arguments, int out, int errors) {
+    dup2(out, STDOUT_FILENO);
+    dup2(errors, STDERR_FILENO);
+    execv(arguments[0], (char *const *)arguments);
+    dprintf(STDERR_FILENO, "%s: cannot be run: %s\n", arguments[0], strerror(errno));
+    _exit(EXIT_FAULT);
 }
 
-int child_run(char *const *arguments, void (*line)(const char *line), bool show, char *last,
+int child_run(const char *const *arguments, void (*line)(const char *line), bool show, char *last,
               size_t size) {
     char text[LINE_SIZE];
-    FILE *out, *errors = tmpfile();
-    int status = 0;
-    if (!start(arguments, &out, errors)) {
+    int ends[2] = {-1, -1}, status = 0;
+    FILE *out = NULL, *errors = tmpfile();
+    if (errors != NULL && pipe2(ends, O_CLOEXEC) == 0)
+        out = fdopen(ends[0], "r");
+    fflush(NULL);
+    running = out != NULL ? fork() : -1;
+    if (running < 0) {
         snprintf(last, size, "%s: cannot be started: %s", arguments[0], strerror(errno));
-        return -1;
+        return W_EXITCODE(EXIT_FAULT, 0);
     }
+    if (running == 0)
+        become(arguments, ends[1], fileno(errors));
+    if (child_interrupted)
+        kill(running, SIGTERM);
+    close(ends[1]);
     while (fgets(text, sizeof text, out) != NULL)
         if (line != NULL)
             line(text);
@@ -64,11 +61,9 @@ int child_run(char *const *arguments, void (*line)(const char *line), bool show,
         continue;
     running = 0;
     rewind(errors);
-    show = show && !child_interrupted && status != 0 &&
-           !(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SKIPPED);
     last[0] = '\0';
     while (fgets(text, sizeof text, errors) != NULL) {
-        if (show)
+        if (show && !child_interrupted && status != 0 && status != W_EXITCODE(EXIT_SKIPPED, 0))
             fputs(text, stderr);
         if (text[0] != ' ') /* an indented line goes on about the one before */
             snprintf(last, size, "%.*s", (int)strcspn(text, "\n"), text);

@@ -19,9 +19,9 @@ void child_watch(void);
  * Runs arguments[0], and waits for it. Each line of its stdout goes to `line` unless that is null; the
  * last line of its stderr, but for indented ones, into `last`.
  * @param show  copy its stderr to this program's, unless it succeeds, skips, or is interrupted
- * @return the status as waitpid() gives it; -1 if it cannot be started, and `last` says why.
+ * @return the status as waitpid() gives it; that of #EXIT_FAULT if it cannot be started: `last` says why.
  */
-int child_run(char *const *arguments, void (*line)(const char *line), bool show, char *last,
+int child_run(const char *const *arguments, void (*line)(const char *line), bool show, char *last,
               size_t size);
 
 /** Where this program lies, without a slash at the end. @return false after one line on stderr. */

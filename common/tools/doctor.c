@@ -18,21 +18,20 @@ enum { PATH_SIZE = 1024 };
 
 /* Programs that something here calls, and their packages: Debian's, or NVIDIA's, to whose names the version belongs. */
 static const struct tool {
+    bool gpu; /* of use where there is a driver */
     const char *name, *use, *package;
 } tools[] = {
-    {"addr2line", "lines of a fault", "binutils"},
-    {"patch", "tests", "patch"},
-    {"python3", "docs, measuring", "python3"},
-    {"doxygen", "site", "doxygen"},
-    {"pygmentize", "diffs in colour", "python3-pygments"},
-    {"chromium", "test of the site", "chromium"},
-    {"gnuplot", "plots", "gnuplot-nox"},
-    {"clang-format-14", "formatting", "clang-format-14"},
-};
-static const struct tool gpu_tools[] = {
-    {"nvidia-smi", "clocks and power in the results", "nvidia-smi"},
-    {"compute-sanitizer", "tests", "cuda-sanitizer-"},
-    {"ncu", "counters of a GPU", "cuda-nsight-compute-"},
+    {false, "addr2line", "lines of a fault", "binutils"},
+    {false, "patch", "tests", "patch"},
+    {false, "python3", "docs, measuring", "python3"},
+    {false, "doxygen", "site", "doxygen"},
+    {false, "pygmentize", "diffs in colour", "python3-pygments"},
+    {false, "chromium", "test of the site", "chromium"},
+    {false, "gnuplot", "plots", "gnuplot-nox"},
+    {false, "clang-format-14", "formatting", "clang-format-14"},
+    {true, "nvidia-smi", "clocks and power in the results", "nvidia-smi"},
+    {true, "compute-sanitizer", "tests", "cuda-sanitizer-"},
+    {true, "ncu", "counters of a GPU", "cuda-nsight-compute-"},
 };
 
 static int faults;
@@ -52,36 +51,27 @@ static void wrong(const char *what, const char *why) {
     ++faults;
 }
 
-/* Whether an executable of this name is in one of the colon-separated folders. */
-static bool found_in(const char *folders, const char *name) {
-    char path[PATH_SIZE];
-    for (const char *at = folders; at != NULL && *at != '\0';) {
-        size_t length = strcspn(at, ":");
-        snprintf(path, sizeof path, "%.*s/%s", (int)length, at, name);
-        if (access(path, X_OK) == 0)
-            return true;
-        at += length + (at[length] == ':');
-    }
-    return false;
-}
-
-static void show_tools(const struct tool *list, size_t count, int cuda) {
-    char version[16];
+/* `cuda`: the version that NVIDIA's tools should have; 0: there is no driver. */
+static void show_tools(int cuda) {
+    char command[PATH_SIZE], version[16];
     snprintf(version, sizeof version, "%d-%d", cuda / 1000, cuda % 1000 / 10);
-    for (size_t i = 0; i < count; ++i) {
-        const struct tool *t = &list[i];
-        const char *more = t->package[strlen(t->package) - 1] == '-' ? version : "";
-        if (found_in(getenv("PATH"), t->name) || found_in(BUILT_CUDA_BIN, t->name))
+    for (const struct tool *t = tools; t < tools + sizeof tools / sizeof *tools; ++t) {
+        snprintf(command, sizeof command, "PATH=\"$PATH:%s\"; command -v %s >/dev/null",
+                 BUILT_CUDA_BIN, t->name);
+        if (t->gpu && cuda == 0)
+            continue;
+        if (system(command) == 0)
             show(t->name, "found");
         else
-            show(t->name, "missing (%s): sudo apt-get install %s%s", t->use, t->package, more);
+            show(t->name, "missing (%s): sudo apt-get install %s%s", t->use, t->package,
+                 t->package[strlen(t->package) - 1] == '-' ? version : "");
     }
 }
 
 /* Lets the first step's program verify a small shape. */
 static void try_program(const char *folder, const char *device, bool broken) {
     char program[PATH_SIZE], what[32], said[512];
-    char *arguments[] = {program, "--verify-only", "--shape", "35x79x19", NULL};
+    const char *arguments[] = {program, "--verify-only", "--shape", "35x79x19", NULL};
     snprintf(what, sizeof what, "%s programs", strcmp(device, "cpu") == 0 ? "CPU" : "GPU");
     snprintf(program, sizeof program, "%s/%s/%s", folder, device, steps[0].name);
     if (access(program, X_OK) != 0) {
@@ -162,10 +152,7 @@ int main(int argc, char **argv) {
                             : "left out: cmake -S . -B build-gcc -DCMAKE_CXX_COMPILER=g++");
     show("tests", "%s",
          BUILD_TESTING ? "built" : "left out: cmake -S . -B build -DBUILD_TESTING=ON");
-    show_tools(tools, sizeof tools / sizeof *tools, 0);
-    if (driver.version > 0)
-        show_tools(gpu_tools, sizeof gpu_tools / sizeof *gpu_tools,
-                   BUILT_RUNTIME > 0 ? BUILT_RUNTIME : driver.version);
+    show_tools(driver.version > 0 && BUILT_RUNTIME > 0 ? BUILT_RUNTIME : driver.version);
     try_program(folder, "cpu", false);
     if (BUILT_RUNTIME > 0)
         try_program(folder, "gpu", broken);

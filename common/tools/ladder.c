@@ -185,23 +185,25 @@ static bool within(const struct shape *s, double flops, double length) {
                                  : (double)s->n <= length;
 }
 
+static const char *program_path(const char *room) {
+    static char path[FOLDER_SIZE + 256];
+    snprintf(path, sizeof path, "%s/%s/%s", folder, room, now.step->name);
+    return path;
+}
+
 /* Runs the step's program, or its checked one over those shapes that are small. Returns as child_run(). */
 static int run_program(bool checked, char *last, size_t size) {
-    char program[FOLDER_SIZE + 256], words[SHAPES_MAX * SHAPE_NAME_SIZE] = "", samples[16];
-    char *arguments[10] = {program, "--csv", "-", "--shape", words};
+    char words[SHAPES_MAX * SHAPE_NAME_SIZE] = "", samples[16];
+    const char *arguments[10] = {program_path(checked   ? "cpu-checked"
+                                              : now.gpu ? "gpu"
+                                                        : "cpu"),
+                                 "--csv", "-", "--shape", words};
     int count = 5;
     size_t length = 0;
     for (const struct shape *s = now.shapes.shape; s < now.shapes.shape + now.shapes.count; ++s)
         if (!checked || within(s, counted_flops_max, counted_length_max))
             length += (size_t)snprintf(words + length, sizeof words - length, "%s%s",
                                        length > 0 ? "," : "", s->name);
-    if (length == 0)
-        return 0;
-    snprintf(program, sizeof program, "%s/%s/%s", folder,
-             checked   ? "cpu-checked"
-             : now.gpu ? "gpu"
-                       : "cpu",
-             now.step->name);
     snprintf(samples, sizeof samples, "%d", asked.samples);
     if (checked)
         arguments[count++] = "--counters";
@@ -209,36 +211,36 @@ static int run_program(bool checked, char *last, size_t size) {
         arguments[count++] = "--samples", arguments[count++] = samples;
     if (asked.warm)
         arguments[count++] = "--warm";
-    return child_run(arguments, checked ? read_counted : read_row, !checked, last, size);
+    return length == 0
+               ? 0
+               : child_run(arguments, checked ? read_counted : read_row, !checked, last, size);
 }
 
-/* Why the step does not run on the GPU; false if nothing speaks against it. */
-static bool needs_other_gpu(const struct step *s, char *why, size_t size) {
+/* Why the step does not run here; false if nothing speaks against it. */
+static bool cannot_run(char *why, size_t size) {
+    const struct step *s = now.step;
     const struct gpu *g = &driver.gpu[0];
     const char *suffix = s->arch + strspn(s->arch, "0123456789");
-    if (s->missing != NULL)
+    if (now.gpu && s->missing != NULL)
         snprintf(why, size, "%s", s->missing);
-    else if (driver.gpus > 0 && gpu_code_for(s->arch, g->major, g->minor) == GPU_CODE_NONE)
+    else if (now.gpu && driver.gpus > 0 &&
+             gpu_code_for(s->arch, g->major, g->minor) == GPU_CODE_NONE)
         snprintf(why, size, "needs sm_%s%s, this GPU is sm_%d%d", s->arch,
                  *suffix == '\0' ? " or newer" : "", g->major, g->minor);
-    else if (driver.gpus > 0 && driver.gpus < s->gpus)
+    else if (now.gpu && driver.gpus > 0 && driver.gpus < s->gpus)
         snprintf(why, size, "needs %d GPUs, there is %d", s->gpus, driver.gpus);
+    else if (s->variant && access(program_path(now.gpu ? "gpu" : "cpu"), X_OK) != 0)
+        snprintf(why, size, "not built: build the target variants");
     else
         return false;
     return true;
 }
 
-static bool is_built(const struct step *s, bool gpu) {
-    char program[FOLDER_SIZE + 256];
-    snprintf(program, sizeof program, "%s/%s/%s", folder, gpu ? "gpu" : "cpu", s->name);
-    return access(program, X_OK) == 0;
-}
-
 /* Runs a step on a device over the shapes of its kind; adds its rows, or the reason why there are none. */
 static void run_step(const struct step *step, bool gpu) {
     const enum shape_kind kind = strcmp(step->track, "gemm") == 0 ? SHAPE_GEMM : SHAPE_VECTOR;
-    char last[256] = "", text[512];
     const char *ended_at = NULL;
+    char last[256] = "", text[512];
     memset(&now, 0, sizeof now);
     now.step = step, now.gpu = gpu, counted_count = 0;
     for (const struct shape *s = shapes[gpu].shape; s < shapes[gpu].shape + shapes[gpu].count; ++s)
@@ -248,12 +250,8 @@ static void run_step(const struct step *step, bool gpu) {
             now.shapes.shape[now.shapes.count++] = *s;
     if (now.shapes.count == 0)
         return;
-    if (gpu && needs_other_gpu(step, text, sizeof text)) {
+    if (cannot_run(text, sizeof text)) {
         add_plain("-", STATUS_SKIPPED, text);
-        return;
-    }
-    if (step->variant && !is_built(step, gpu)) {
-        add_plain("-", STATUS_SKIPPED, "not built: build the target variants");
         return;
     }
     if (!gpu)
@@ -273,8 +271,6 @@ static void run_step(const struct step *step, bool gpu) {
             continue;
         if (ended_at != NULL)
             snprintf(text, sizeof text, "not run: the program ended at %s", ended_at);
-        else if (status == -1)
-            snprintf(text, sizeof text, "%s", last);
         else if (WIFEXITED(status))
             snprintf(text, sizeof text, "exit status %d: %s", WEXITSTATUS(status), last);
         else
@@ -371,12 +367,9 @@ static int parse(int argc, char **argv) {
  * needs no file, named for the GPU's place on the bus: CUDA_VISIBLE_DEVICES has many names for one.
  */
 static bool take_gpu(void) {
-    const char *gpu = getenv("CUDA_VISIBLE_DEVICES");
+    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+    const char *gpu = driver.gpus > 0 ? driver.gpu[0].bus_id : visible != NULL ? visible : "0";
     struct sockaddr_un name = {.sun_family = AF_UNIX};
-    if (driver.gpus > 0)
-        gpu = driver.gpu[0].bus_id;
-    else if (gpu == NULL)
-        gpu = "0";
     snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "overlap-ladder-%.*s",
              (int)strcspn(gpu, ","), gpu); /* programs take the first that is visible */
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
