@@ -1,11 +1,10 @@
 /* The CPU device: its schedules, faults and counters. */
 #include "device/device.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cpu_device.h"
+#include "cpu/cpu_device.h"
 
 int device_open(int ordinal, struct device *device) {
     char number[16];
@@ -72,12 +71,6 @@ void device_count(void) {
 }
 
 void device_counted(struct counters *c) {
-    const struct cpu_counter_line *lines;
-    struct cpu_counters sums;
-    /* The device has types of its own, with the same members. */
-    static_assert(sizeof c->sums == sizeof sums && sizeof *c->lines == sizeof *lines, "");
-    cpu_counters_get(&sums);
-    memcpy(&c->sums, &sums, sizeof sums);
-    c->line_count = cpu_counter_lines(&lines);
-    c->lines = (const struct counter_line *)lines;
+    cpu_counters_get(&c->sums);
+    c->line_count = cpu_counter_lines(&c->lines);
 }

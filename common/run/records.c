@@ -21,8 +21,8 @@ struct column {
      offsetof(struct record, member), sizeof ((struct record *)0)->member}
 #define ROW(member) COLUMN(row, NULL, member)
 #define FAULT(member) COLUMN(fault, NULL, member)
-#define LINE(member) COLUMN(counter_line, NULL, member)
-#define SUM(label, member) COLUMN(counter_sums, label, member)
+#define LINE(member) COLUMN(cpu_counter_line, NULL, member)
+#define SUM(label, member) COLUMN(cpu_counters, label, member)
 static const struct column row_columns[] = {
     ROW(step), ROW(base), ROW(device), ROW(shape), ROW(m), ROW(n), ROW(k), ROW(type), ROW(path), ROW(status),
     ROW(error), ROW(unit), ROW(rate), ROW(rate_low), ROW(rate_high), ROW(microseconds), ROW(samples), ROW(l2),
@@ -261,7 +261,7 @@ void row_table(FILE *file, const struct row *row, bool figures) {
 }
 
 void counters_row(struct row *row, const struct counters *counters) {
-    const struct counter_sums *s = &counters->sums;
+    const struct cpu_counters *s = &counters->sums;
     row->sectors = (double)(s->load_sectors + s->store_sectors + s->copy_sectors);
     row->sectors_ideal = (double)(s->load_ideal + s->store_ideal + s->copy_ideal);
     row->thread_bytes = (double)s->thread_bytes;
@@ -270,19 +270,13 @@ void counters_row(struct row *row, const struct counters *counters) {
 }
 
 void counters_print_lines(FILE *file, const struct counters *c) {
-    char place[256], operation[32];
-    fprintf(file, "counters: %s, %s\n%-36s %-13s %5s %12s %12s %12s  %s\n", c->step, c->shape,
-            "line", "operation", "bytes", "instructions", "cost", "ideal", "text");
-    for (const struct counter_line *l = c->lines; l < c->lines + c->line_count; ++l) {
-        const bool shared = strcmp(l->memory, "shared") == 0;
+    char place[256];
+    fprintf(file, "counters: %s, %s\n%-36s %-9s %-6s %5s %12s %12s %12s  %s\n", c->step, c->shape,
+            "line", "operation", "memory", "bytes", "instructions", "cost", "ideal", "text");
+    for (const struct cpu_counter_line *l = c->lines; l < c->lines + c->line_count; ++l) {
         snprintf(place, sizeof place, "%s:%u", l->file, l->line);
-        if (strcmp(l->operation, "copy") == 0) /* reads global memory, and writes shared memory */
-            snprintf(operation, sizeof operation, "copy, %s", shared ? "write" : "read");
-        else
-            snprintf(operation, sizeof operation, "%s%s%s", shared ? "shared " : "", l->operation,
-                     strcmp(l->operation, "mma") == 0 ? "_sync" : "");
-        fprintf(file, "%-36s %-13s %5u %12" PRIu64 " %12" PRIu64 " %12" PRIu64 "  %s\n", place,
-                operation, l->bytes, l->instructions, l->cost, l->ideal, l->text);
+        fprintf(file, "%-36s %-9s %-6s %5u %12" PRIu64 " %12" PRIu64 " %12" PRIu64 "  %s\n", place,
+                l->operation, l->memory, l->bytes, l->instructions, l->cost, l->ideal, l->text);
     }
 }
 

@@ -7,8 +7,9 @@
 #define OVERLAP_RECORDS_H
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
+
+#include "cpu/cpu_device.h" /* what the CPU device counts */
 
 /** How a row came out. */
 #define STATUS_VERIFIED "verified"
@@ -66,23 +67,8 @@ struct fault {
 /** What one run counted. */
 struct counters {
     const char *step, *shape;
-    /** Sums over the run; common/cpu/README.md defines each. */
-    struct counter_sums {
-        uint64_t load_sectors, load_ideal, store_sectors, store_ideal, copy_sectors, copy_ideal,
-            thread_bytes, copy_bytes, shared_cycles, conflicts, barriers, waits, in_flight, mma,
-            tensor_flops;
-    } sums;
-    /** What the instructions of one kind at one source line did. */
-    const struct counter_line {
-        const char *file;
-        unsigned line;
-        const char *operation; /**< load, store, atomic, copy, wait or mma */
-        const char *memory;    /**< global or shared, or empty */
-        unsigned bytes;        /**< of each lane */
-        uint64_t instructions; /**< of warps */
-        uint64_t cost, ideal;  /**< sectors of global memory or cycles of shared memory */
-        const char *text;      /**< the line */
-    } * lines;
+    struct cpu_counters sums;
+    const struct cpu_counter_line *lines;
     unsigned line_count;
 };
 

@@ -37,7 +37,7 @@ static const struct step *facts_of[2]; /* whose facts are kept, of the CPU devic
 /* ---- rows ---- */
 
 static struct entry {
-    int device, shape, step; /* its place in the table */
+    long place; /* in the table: device, shape, step */
     struct row row;
 } * entries;
 static int entry_count;
@@ -65,17 +65,15 @@ static void add(const struct row *row) {
         fprintf(stderr, "no memory for %d rows\n", entry_count + MORE);
         exit(EXIT_FAULT);
     }
-    entries[entry_count++] =
-        (struct entry){!gpu, shape_number(&shapes[gpu], row->shape), step_number(row->step), *row};
+    const long shape = shape_number(&shapes[gpu], row->shape) + (gpu ? 0 : SHAPES_MAX + 1);
+    entries[entry_count++] = (struct entry){1000 * shape + step_number(row->step), *row};
     report_row(&report, row);
 }
 
 static int by_place(const void *a, const void *b) {
     const struct entry *x = a, *y = b;
-    return x->device != y->device ? x->device - y->device
-           : x->shape != y->shape ? x->shape - y->shape
-           : x->step != y->step   ? x->step - y->step
-                                  : strcmp(y->row.step, x->row.step); /* "08_x/baseline" first */
+    return x->place != y->place ? (x->place > y->place) - (x->place < y->place)
+                                : strcmp(y->row.step, x->row.step); /* "08_x/baseline" first */
 }
 
 /* Prints all rows in order, each library once a shape, unless `file` is null. Returns an exit status. */
