@@ -93,10 +93,7 @@ static int add_size(struct options *options, enum shape_kind kind, int64_t m, in
     if (m < 0 && n < 0 && k < 0)
         return -1;
     if (kind == SHAPE_GEMM && (m < 0 || n < 0 || k < 0))
-        return option_refused(m < 0   ? "--m"
-                              : n < 0 ? "--n"
-                                      : "--k",
-                              "(missing)", "all of --m, --n and --k, or none");
+        return option_refused("--m, --n or --k", "(missing)", "all of them, or none");
     if (kind == SHAPE_GEMM)
         snprintf(name, sizeof name, "%lldx%lldx%lld", (long long)m, (long long)n, (long long)k);
     else
@@ -111,7 +108,7 @@ int options_parse(struct options *o, enum shape_kind kind, int argc, char **argv
     bool list = false;
     // clang-format off
     const struct option_word words[] = {
-        {"m", "M", OPTION_INT64, &m, "with --n and --k, one shape: C (MxN) = A (MxK) * B (KxN)", 0, gemm ? size : none},
+        {"m", "M", OPTION_INT64, &m, "with --n and --k: C (MxN) = A (MxK) * B (KxN)", 0, gemm ? size : none},
         {"n", "N", OPTION_INT64, &n, gemm ? "see --m" : "one length", 0, size},
         {"k", "K", OPTION_INT64, &k, "see --m", 0, gemm ? size : none},
         {"shape", "WHAT", OPTION_SHAPES, &o->shapes,
@@ -119,16 +116,16 @@ int options_parse(struct options *o, enum shape_kind kind, int argc, char **argv
                 "                      default: ladder on a GPU, small on the CPU device"
               : "a length (1000, 2^28, 2^31-1), a name or a set, or several with\n"
                 "                      commas (see --list); default: ladder on a GPU, small on the CPU", kind, 0},
-        {"pad", "E", OPTION_INT, &o->pad, "E elements more in every row, which else starts on a 128-byte boundary", 0, gemm ? 4096 : none},
-        {"offset", "E", OPTION_INT, &o->offset, "the first element lies E elements behind a 256-byte boundary", 0, gemm ? none : 63},
+        {"pad", "E", OPTION_INT, &o->pad, "more elements in every row, beyond the 128-byte boundary", 0, gemm ? 4096 : none},
+        {"offset", "E", OPTION_INT, &o->offset, "elements between a 256-byte boundary and the first", 0, gemm ? none : 63},
         {"seed", "S", OPTION_INT64, &o->seed, "seed of the inputs (default 1)", 0, INT64_MAX},
         {"repeats", "R", OPTION_INT, &o->repeats, "verified runs of each kind of input (default 1)", 1, 100000},
         {"verify-only", "", OPTION_FLAG, &o->verify_only, "do not time", 0, 0},
-        {"samples", "S", OPTION_INT, &o->samples, "timed runs (default: until the median is settled)", 1, 100000},
-        {"warm", "", OPTION_FLAG, &o->warm, "leave the L2 cache as an untimed run left it; it is flushed otherwise", 0, 0},
+        {"samples", "S", OPTION_INT, &o->samples, "timed runs (default: until the median settles)", 1, 100000},
+        {"warm", "", OPTION_FLAG, &o->warm, "leave the L2 cache as a run left it; else it is flushed", 0, 0},
         {"device", "D", OPTION_INT, &o->device, "number of the CUDA device (default 0)", 0, 1023},
-        {"schedule", "NAME", OPTION_TEXT, &o->schedule, "CPU device: only this schedule (default: all, up to a failure); each: all", 0, 0},
-        {"counters", "", OPTION_FLAG, &o->counters, "count what one run does, by source line: programs under cpu-checked/", 0, 0},
+        {"schedule", "NAME", OPTION_TEXT, &o->schedule, "only this (default: all, up to a failure); each: all", 0, 0},
+        {"counters", "", OPTION_FLAG, &o->counters, "count by source line: programs under cpu-checked/", 0, 0},
         {"base", "", OPTION_FLAG, &o->base, "with --counters: beside the base's, with ratios", 0, 0},
         {"csv", "FILE", OPTION_TEXT, &o->csv, "write the rows as CSV; - for stdout instead of the table", 0, 0},
         {"json", "FILE", OPTION_TEXT, &o->json, "the same as JSON, with faults and counters", 0, 0},

@@ -83,7 +83,7 @@ static void flush(struct output_file *o) {
         o->error = errno;
 }
 
-bool output_close(struct output_file *o) {
+static bool close_output(struct output_file *o) {
     flush(o);
     if (o->file != NULL && o->file != stdout && fclose(o->file) != 0 && o->error == 0)
         o->error = errno;
@@ -124,7 +124,7 @@ bool report_open(struct report *r, const char *csv, const char *json) {
 /* ---- records ---- */
 
 void report_fact(struct report *r, const char *format, ...) {
-    char fact[sizeof r->facts[0]];
+    char fact[256];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(fact, sizeof fact, format, arguments);
@@ -134,14 +134,12 @@ void report_fact(struct report *r, const char *format, ...) {
     if (r->csv.file != NULL)
         fprintf(r->csv.file, "# %s\n", fact);
     add(r, FACTS, json_text, fact);
-    if (r->fact_count < REPORT_FACTS_MAX)
-        memcpy(r->facts[r->fact_count++], fact, sizeof fact);
 }
 
 /* A null row is the heading. */
 static void write_row(struct report *r, const struct row *row) {
     r->rows = true;
-    if (r->table.file != NULL)
+    if (r->table.file != NULL && !r->later)
         row_table(r->table.file, row, r->figures);
     if (r->csv.file != NULL)
         row_csv(r->csv.file, row);
@@ -178,6 +176,6 @@ bool report_close(struct report *r) {
         write_row(r, NULL);
     report_end();
     for (struct output_file *o = &r->json; o >= &r->table; --o)
-        good = output_close(o) && good;
+        good = close_output(o) && good;
     return good;
 }

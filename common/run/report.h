@@ -7,9 +7,6 @@
 
 #include "run/records.h"
 
-/** Most facts of a run. */
-#define REPORT_FACTS_MAX 32
-
 /** The outputs of a program. */
 struct report {
     struct output_file {
@@ -18,9 +15,8 @@ struct report {
         int error; /**< errno of the first write that failed; 0: none did */
     } table, csv, json;
     bool rows;    /**< the rows have begun */
+    bool later;   /**< the table has facts, and the caller writes its rows at the end */
     bool figures; /**< the table has columns of figures; to be set before the first row */
-    char facts[REPORT_FACTS_MAX][256];
-    int fact_count;
     struct list { /**< the elements of a list of the JSON, which is written at the end */
         FILE *file;
         char *text;
@@ -48,8 +44,6 @@ void report_fault_silently(struct report *report, const struct fault *fault);
 /** Keeps what a run counted for the JSON. */
 void report_counters(struct report *report, const struct counters *counters);
 
-/** Closes an output. @return false, after one line on stderr, if something could not be written. */
-bool output_close(struct output_file *output);
 /** Closes the files. @return false, after one line on stderr, if something could not be written. */
 bool report_close(struct report *report);
 /** Writes the JSON of the open report, if there is one, in a program that is about to end. */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 enum { SOLVERS = 8, SAMPLES = 100000 }; /* as many as --samples allows */
@@ -69,8 +70,7 @@ static bool settled(int count, int taken) {
         return false;
     for (int i = 0; i < count; ++i) {
         int n = taken < 512 ? taken : 512; /* the latest: more than enough to judge by */
-        for (int j = 0; j < n; ++j)
-            copy[j] = times[i][taken - n + j];
+        memcpy(copy, times[i] + taken - n, (size_t)n * sizeof *copy);
         stats_quantile(copy, n, 0.5); /* sorts */
         if (stats_median_error(copy, n) > 0.005)
             return false;

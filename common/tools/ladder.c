@@ -84,8 +84,6 @@ static int print_table(FILE *file) {
         qsort(entries, (size_t)entry_count, sizeof *entries, by_place);
     for (int i = 0; i < entry_count; ++i)
         figures = figures || !isnan(entries[i].row.rate);
-    for (int i = 0; i < report.fact_count && file != NULL; ++i)
-        fprintf(file, "%s\n", report.facts[i]);
     if (file != NULL)
         row_table(file, NULL, figures);
     for (const struct entry *e = entries; e < entries + entry_count; ++e) {
@@ -159,6 +157,7 @@ static void read_row(const char *line) {
     struct row row;
     if (line[0] == '#' && (facts_of[now.gpu] == NULL || facts_of[now.gpu] == now.step)) {
         facts_of[now.gpu] = now.step;
+        progress(false);
         report_fact(&report, "%.*s", (int)strcspn(line + 2, "\n"), line + 2);
     }
     if (line[0] == '#' || !row_csv_parse(line, &row))
@@ -322,11 +321,11 @@ static int parse(int argc, char **argv) {
         {"cpu", "", OPTION_FLAG, &asked.cpu, "only on the CPU device", 0, 0},
         {"shapes", "WHAT", OPTION_TEXT, &asked.shapes, "names, sets, MxNxK or lengths with commas;\n"
          "                      default: ladder on a GPU, small on the CPU device", 0, 0},
-        {"steps", "LIST", OPTION_TEXT, &asked.steps, "names of steps or variants with commas (default: all steps)", 0, 0},
-        {"variants", "", OPTION_FLAG, &asked.variants, "all variants (see tests/diffs/variants) in place of the steps", 0, 0},
-        {"samples", "S", OPTION_INT, &asked.samples, "timed runs of each (default: until the median is settled)", 1, 100000},
+        {"steps", "LIST", OPTION_TEXT, &asked.steps, "names of steps or variants with commas", 0, 0},
+        {"variants", "", OPTION_FLAG, &asked.variants, "all of tests/diffs/variants in place of the steps", 0, 0},
+        {"samples", "S", OPTION_INT, &asked.samples, "timed runs (default: until the median settles)", 1, 100000},
         {"warm", "", OPTION_FLAG, &asked.warm, "do not flush the L2 cache between samples", 0, 0},
-        {"csv", "FILE", OPTION_TEXT, &asked.csv, "write the rows as CSV too; - for stdout instead of the table", 0, 0},
+        {"csv", "FILE", OPTION_TEXT, &asked.csv, "write the rows as CSV too; - for stdout, no table", 0, 0},
         {"json", "FILE", OPTION_TEXT, &asked.json, "the same as JSON", 0, 0},
         {"list", "", OPTION_STOP, &list, "the steps and the shapes, and exit", 0, 0},
         {NULL, NULL, OPTION_FLAG, NULL, NULL, 0, 0},
@@ -391,17 +390,14 @@ int main(int argc, char **argv) {
     }
     if (!report_open(&report, asked.csv, asked.json))
         return EXIT_USAGE;
-    struct output_file table = report.table;
-    report.table.file = NULL;
+    report.later = true;
     child_watch();
     if (asked.gpu)
         run_steps(true);
     if (asked.cpu)
         run_steps(false);
-    status = print_table(table.file);
+    status = print_table(report.table.file);
     if (child_interrupted)
         fprintf(stderr, "interrupted: what was measured until then is written\n");
-    bool good = output_close(&table);
-    good = report_close(&report) && good;
-    return !good && status == EXIT_OK ? EXIT_FAULT : status;
+    return !report_close(&report) && status == EXIT_OK ? EXIT_FAULT : status;
 }
