@@ -124,7 +124,7 @@ int options_parse(struct options *o, enum shape_kind kind, int argc, char **argv
         {"samples", "S", OPTION_INT, &o->samples, "timed runs (default: until the median settles)", 1, 100000},
         {"warm", "", OPTION_FLAG, &o->warm, "leave the L2 cache as a run left it; else it is flushed", 0, 0},
         {"device", "D", OPTION_INT, &o->device, "number of the CUDA device (default 0)", 0, 1023},
-        {"schedule", "NAME", OPTION_TEXT, &o->schedule, "only this (default: all, up to a failure); each: all", 0, 0},
+        {"schedule", "NAME", OPTION_TEXT, &o->schedule, "of the CPU device (default: all, up to a failure); each: all", 0, 0},
         {"counters", "", OPTION_FLAG, &o->counters, "count by source line: programs under cpu-checked/", 0, 0},
         {"base", "", OPTION_FLAG, &o->base, "with --counters: beside the base's, with ratios", 0, 0},
         {"csv", "FILE", OPTION_TEXT, &o->csv, "write the rows as CSV; - for stdout instead of the table", 0, 0},

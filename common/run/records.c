@@ -214,7 +214,7 @@ static void cell(FILE *file, int width, int decimals, double value, const char *
 }
 
 void row_table(FILE *file, const struct row *row, bool figures) {
-    char error[40] = "", counted[160] = "", spread[40] = "-";
+    char error[40] = "", counted[160] = "", spread[40] = "-", remarks[768] = "";
     if (row == NULL) {
         fprintf(file, "%-27s %-12s %-16s %-16s %-9s", "step", "base", "device", "shape",
                 "verified");
@@ -233,14 +233,15 @@ void row_table(FILE *file, const struct row *row, bool figures) {
             row->sectors, row->sectors_ideal > 0 ? row->sectors / row->sectors_ideal : 1.0,
             row->thread_bytes, row->copy_bytes, row->in_flight,
             row->in_flight == 1 ? "group" : "groups");
-    const char *remarks[] = {row->path,  error,   strcmp(row->l2, "warm") == 0 ? "warm L2" : "",
-                             row->build, counted, row->note};
-    const char *status = strcmp(row->status, STATUS_VERIFIED) == 0 ? "yes" : row->status;
-    bool more = figures; /* something follows the status */
-    for (size_t i = 0; i < sizeof remarks / sizeof *remarks; ++i)
-        more = more || remarks[i][0] != '\0';
+    const char *parts[] = {row->path,  error,   strcmp(row->l2, "warm") == 0 ? "warm L2" : "",
+                           row->build, counted, row->note};
+    for (size_t i = 0, length = 0; i < sizeof parts / sizeof *parts; ++i)
+        if (parts[i][0] != '\0')
+            length += (size_t)snprintf(remarks + length, sizeof remarks - length, "%s%s",
+                                       length > 0 ? "; " : "  ", parts[i]);
     fprintf(file, "%-27s %-12s %-16.16s %-16s %-*s", row->step, row->base, row->device, row->shape,
-            more ? 9 : 0, status);
+            figures || remarks[0] != '\0' ? 9 : 0,
+            strcmp(row->status, STATUS_VERIFIED) == 0 ? "yes" : row->status);
     if (figures) {
         if (!isnan(row->rate))
             snprintf(spread, sizeof spread, "%.2f..%.2f", row->rate_low, row->rate_high);
@@ -251,13 +252,7 @@ void row_table(FILE *file, const struct row *row, bool figures) {
         cell(file, 7, 1, row->copy, "%");
         cell(file, 7, 2, row->speedup, "");
     }
-    const char *between = "  ";
-    for (size_t i = 0; i < sizeof remarks / sizeof *remarks; ++i)
-        if (remarks[i][0] != '\0') {
-            fprintf(file, "%s%s", between, remarks[i]);
-            between = "; ";
-        }
-    fputc('\n', file);
+    fprintf(file, "%s\n", remarks);
 }
 
 void counters_row(struct row *row, const struct counters *counters) {

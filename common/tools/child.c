@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -26,38 +27,35 @@ void child_watch(void) {
     signal(SIGTERM, on_signal);
 }
 
-/* In the new process: becomes the program. */
-static void become(const char *const *arguments, int out, int errors) {
-    dup2(out, STDOUT_FILENO);
-    dup2(errors, STDERR_FILENO);
-    execv(arguments[0], (char *const *)arguments);
-    dprintf(STDERR_FILENO, "%s: cannot be run: %s\n", arguments[0], strerror(errno));
-    _exit(EXIT_FAULT);
-}
-
 int child_run(const char *const *arguments, void (*line)(const char *line), bool show, char *last,
               size_t size) {
     char text[LINE_SIZE];
-    int ends[2] = {-1, -1}, status = 0;
+    int ends[2], status = 0;
+    pid_t pid;
+    posix_spawn_file_actions_t actions;
     FILE *out = NULL, *errors = tmpfile();
     if (errors != NULL && pipe2(ends, O_CLOEXEC) == 0)
         out = fdopen(ends[0], "r");
-    fflush(NULL);
-    running = out != NULL ? fork() : -1;
-    if (running < 0) {
-        snprintf(last, size, "%s: cannot be started: %s", arguments[0], strerror(errno));
+    int error = errno;
+    if (out != NULL) {
+        posix_spawn_file_actions_init(&actions);
+        posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+        posix_spawn_file_actions_adddup2(&actions, fileno(errors), STDERR_FILENO);
+        error = posix_spawn(&pid, arguments[0], &actions, NULL, (char *const *)arguments, environ);
+    }
+    if (error != 0) {
+        snprintf(last, size, "%s: cannot be run: %s", arguments[0], strerror(error));
         return W_EXITCODE(EXIT_FAULT, 0);
     }
-    if (running == 0)
-        become(arguments, ends[1], fileno(errors));
+    running = pid;
     if (child_interrupted)
-        kill(running, SIGTERM);
+        kill(pid, SIGTERM);
     close(ends[1]);
     while (fgets(text, sizeof text, out) != NULL)
         if (line != NULL)
             line(text);
     fclose(out);
-    while (waitpid(running, &status, 0) < 0 && errno == EINTR)
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         continue;
     running = 0;
     rewind(errors);
