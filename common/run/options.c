@@ -9,10 +9,28 @@ int option_refused(const char *option, const char *value, const char *allowed) {
     return EXIT_USAGE;
 }
 
-static int read_number(const struct option_word *w, const char *word) {
+static int read_shapes(const char *option, enum shape_kind kind, const char *what,
+                       struct shapes *shapes) {
+    char error[256];
+    if (shapes_find(kind, what, shapes, error))
+        return -1;
+    fprintf(stderr, "%s: %s\n", option, error);
+    return EXIT_USAGE;
+}
+
+/* Reads the value of an option. Returns -1, or #EXIT_USAGE. */
+static int read_word(const struct option_word *w, const char *word) {
     char name[24], allowed[80];
     int64_t value;
     snprintf(name, sizeof name, "--%s", w->name);
+    if (w->type == OPTION_SHAPES)
+        return read_shapes(name, (enum shape_kind)w->min, word, w->value);
+    if (w->type == OPTION_TEXT)
+        *(const char **)w->value = word;
+    if (w->type == OPTION_FLAG || w->type == OPTION_STOP)
+        *(bool *)w->value = true;
+    if (w->type != OPTION_INT && w->type != OPTION_INT64)
+        return -1;
     if (w->max < w->min)
         return option_refused(name, word, "for other steps, see --help");
     if (!parse_count(word, w->max, &value) || value < w->min) {
@@ -24,27 +42,6 @@ static int read_number(const struct option_word *w, const char *word) {
         *(int *)w->value = (int)value;
     else
         *(int64_t *)w->value = value;
-    return -1;
-}
-
-static int read_shapes(const char *option, enum shape_kind kind, const char *what,
-                       struct shapes *shapes) {
-    char error[256];
-    if (shapes_find(kind, what, shapes, error))
-        return -1;
-    fprintf(stderr, "%s%s\n", option, error);
-    return EXIT_USAGE;
-}
-
-static int read_word(const struct option_word *w) {
-    if (w->type == OPTION_SHAPES)
-        return read_shapes("--shape: ", (enum shape_kind)w->min, optarg, w->value);
-    if (w->type == OPTION_INT || w->type == OPTION_INT64)
-        return read_number(w, optarg);
-    if (w->type == OPTION_TEXT)
-        *(const char **)w->value = optarg;
-    else
-        *(bool *)w->value = true;
     return -1;
 }
 
@@ -77,7 +74,7 @@ int options_read(const char *about, const struct option_word *words, int argc, c
             return EXIT_USAGE;
         if (c == count)
             return print_help(argv[0], about, words);
-        status = read_word(&words[c]);
+        status = read_word(&words[c], optarg);
         if (words[c].type == OPTION_STOP)
             return status;
     }
@@ -98,7 +95,7 @@ static int add_size(struct options *options, enum shape_kind kind, int64_t m, in
         snprintf(name, sizeof name, "%lldx%lldx%lld", (long long)m, (long long)n, (long long)k);
     else
         snprintf(name, sizeof name, "%lld", (long long)n);
-    return read_shapes("", kind, name, &options->shapes);
+    return read_shapes("the size", kind, name, &options->shapes);
 }
 
 int options_parse(struct options *o, enum shape_kind kind, int argc, char **argv) {
@@ -158,7 +155,7 @@ int options_parse(struct options *o, enum shape_kind kind, int argc, char **argv
 
 int options_default_shapes(struct options *o, enum shape_kind kind, bool gpu) {
     const char *set = o->counters ? "counted" : gpu ? "ladder" : "small";
-    if (o->shapes.count > 0 || read_shapes("", kind, set, &o->shapes) < 0)
+    if (o->shapes.count > 0 || read_shapes("the set", kind, set, &o->shapes) < 0)
         return EXIT_OK;
     return EXIT_FAULT;
 }

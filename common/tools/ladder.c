@@ -26,7 +26,7 @@ static const double counted_flops_max = 2e7, counted_length_max = 2e6;
 static struct {
     bool gpu, cpu, warm, variants;
     int samples; /* 0: until the median is settled */
-    const char *shapes, *steps, *csv, *json;
+    const char *steps, *csv, *json;
 } asked;
 static char folder[FOLDER_SIZE]; /* in which programs lie */
 static struct shapes shapes[2];  /* of the CPU device, of GPUs; the table follows their order */
@@ -319,8 +319,8 @@ static int parse(int argc, char **argv) {
     const struct option_word words[] = {
         {"gpu", "", OPTION_FLAG, &asked.gpu, "only on GPUs (default: on both devices)", 0, 0},
         {"cpu", "", OPTION_FLAG, &asked.cpu, "only on the CPU device", 0, 0},
-        {"shapes", "WHAT", OPTION_TEXT, &asked.shapes, "names, sets, MxNxK or lengths with commas;\n"
-         "                      default: ladder on a GPU, small on the CPU device", 0, 0},
+        {"shapes", "WHAT", OPTION_SHAPES, &shapes[false], "names, sets, MxNxK or lengths with commas;\n"
+         "                      default: ladder on a GPU, small on the CPU device", SHAPE_ANY, 0},
         {"steps", "LIST", OPTION_TEXT, &asked.steps, "names of steps or variants with commas", 0, 0},
         {"variants", "", OPTION_FLAG, &asked.variants, "all of tests/diffs/variants in place of the steps", 0, 0},
         {"samples", "S", OPTION_INT, &asked.samples, "timed runs (default: until the median settles)", 1, 100000},
@@ -347,15 +347,11 @@ static int parse(int argc, char **argv) {
         return EXIT_USAGE;
     if (!asked.gpu && !asked.cpu)
         asked.gpu = asked.cpu = true;
-    for (int gpu = 0; gpu < 2; ++gpu)
-        if (!shapes_find(SHAPE_ANY,
-                         asked.shapes != NULL ? asked.shapes
-                         : gpu                ? "ladder"
-                                              : "small",
-                         &shapes[gpu], error)) {
-            fprintf(stderr, "--shapes: %s\n", error);
-            return EXIT_USAGE;
-        }
+    if (shapes[false].count > 0)
+        shapes[true] = shapes[false];
+    else if (!shapes_find(SHAPE_ANY, "small", &shapes[false], error) ||
+             !shapes_find(SHAPE_ANY, "ladder", &shapes[true], error))
+        return EXIT_FAULT;
     return -1;
 }
 
