@@ -35,20 +35,17 @@ static const struct tool {
 };
 
 static int faults;
+enum state { FINE, WRONG };
 
-static void show(const char *what, const char *format, ...) {
+/* WRONG: it keeps something that was built from running. */
+static void show(enum state state, const char *what, const char *format, ...) {
     va_list arguments;
-    printf("%-18s ", what);
+    faults += state == WRONG;
+    printf("%-18s %s", what, state == WRONG ? "WRONG: " : "");
     va_start(arguments, format);
     vprintf(format, arguments);
     va_end(arguments);
     putchar('\n');
-}
-
-/* What keeps something that was built from running. */
-static void wrong(const char *what, const char *why) {
-    show(what, "WRONG: %s", why);
-    ++faults;
 }
 
 /* `cuda`: the version that NVIDIA's tools should have; 0: there is no driver. */
@@ -61,9 +58,9 @@ static void show_tools(int cuda) {
         if (t->gpu && cuda == 0)
             continue;
         if (system(command) == 0)
-            show(t->name, "found");
+            show(FINE, t->name, "found");
         else
-            show(t->name, "missing (%s): sudo apt-get install %s%s", t->use, t->package,
+            show(FINE, t->name, "missing (%s): sudo apt-get install %s%s", t->use, t->package,
                  t->package[strlen(t->package) - 1] == '-' ? version : "");
     }
 }
@@ -75,18 +72,18 @@ static void try_program(const char *folder, const char *device, bool broken) {
     snprintf(what, sizeof what, "%s programs", strcmp(device, "cpu") == 0 ? "CPU" : "GPU");
     snprintf(program, sizeof program, "%s/%s/%s", folder, device, steps[0].name);
     if (access(program, X_OK) != 0) {
-        show(what, "not built: cmake --build %s", folder);
+        show(FINE, what, "not built: cmake --build %s", folder);
         return;
     }
     const int status = child_run(arguments, NULL, false, said, sizeof said);
     if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_OK)
-        show(what, "%s verifies", steps[0].name);
+        show(FINE, what, "%s verifies", steps[0].name);
     else if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SKIPPED)
-        show(what, "skipped: %s", said);
+        show(FINE, what, "skipped: %s", said);
     else if (broken) /* said already */
-        show(what, "%s does not run", steps[0].name);
+        show(FINE, what, "%s does not run", steps[0].name);
     else
-        wrong(what, said[0] != '\0' ? said : "ended by a signal");
+        show(WRONG, what, "%s", said[0] != '\0' ? said : "ended by a signal");
 }
 
 /* The driver, CUDA and the GPUs. Returns whether something is wrong with them. */
@@ -95,37 +92,36 @@ static bool show_gpu(const struct driver *d, const char *source, const char *fol
     const bool built = BUILT_RUNTIME > 0;
     const int faults_before = faults;
     if (d->version == 0)
-        show("driver", "none; for an NVIDIA GPU: sudo apt-get install nvidia-driver");
+        show(FINE, "driver", "none; for an NVIDIA GPU: sudo apt-get install nvidia-driver");
     else
-        show("driver", "serves CUDA %d.%d", d->version / 1000, d->version % 1000 / 10);
+        show(FINE, "driver", "serves CUDA %d.%d", d->version / 1000, d->version % 1000 / 10);
     if (built) {
-        show("runtime", "%d.%d, in the programs", BUILT_RUNTIME / 1000, BUILT_RUNTIME % 1000 / 10);
-        show("toolkit", "%s", BUILT_TOOLKIT);
-        show("built for", "sm_{%s}", BUILT_ARCHITECTURES);
+        show(FINE, "runtime", "%d.%d, in the programs", BUILT_RUNTIME / 1000,
+             BUILT_RUNTIME % 1000 / 10);
+        show(FINE, "toolkit", "%s", BUILT_TOOLKIT);
+        show(FINE, "built for", "sm_{%s}", BUILT_ARCHITECTURES);
     } else {
-        show("toolkit", "not used: %s", BUILT_WITHOUT_CUDA);
+        show(FINE, "toolkit", "not used: %s", BUILT_WITHOUT_CUDA);
     }
     if (d->error != 0) {
-        snprintf(text, sizeof text, "the driver does not start (error %d): sudo reboot", d->error);
-        wrong("driver", text);
+        show(WRONG, "driver", "the driver does not start (error %d): sudo reboot", d->error);
     }
     if (built && d->version > 0 && gpu_driver_too_old(d->version, BUILT_RUNTIME, text, sizeof text))
-        wrong("driver", text);
+        show(WRONG, "driver", "%s", text);
     if (d->gpus == 0)
-        show("GPU", "none: the GPU programs are skipped");
+        show(FINE, "GPU", "none: the GPU programs are skipped");
     for (int i = 0; i < d->gpus; ++i) {
         const struct gpu *g = &d->gpu[i];
-        show("GPU", "%s, sm_%d%d, %.0f GB", g->name, g->major, g->minor, 1e-9 * (double)g->bytes);
+        show(FINE, "GPU", "%s, sm_%d%d, %.0f GB", g->name, g->major, g->minor,
+             1e-9 * (double)g->bytes);
         if (built && gpu_architecture_missing(BUILT_ARCHITECTURES, g->major, g->minor,
                                               d->version >= BUILT_RUNTIME, text, sizeof text))
-            wrong("GPU", text);
+            show(WRONG, "GPU", "%s", text);
     }
     if (!built && d->gpus > 0 && strcmp(BUILT_WITHOUT_CUDA, "OVERLAP_GPU=OFF") != 0) {
-        snprintf(
-            text, sizeof text,
-            "the GPU is not used, for %s: sudo apt-get install cuda-toolkit && cmake -S %s -B %s",
-            BUILT_WITHOUT_CUDA, source, folder);
-        wrong("GPU programs", text);
+        show(WRONG, "GPU programs",
+             "the GPU is not used, for %s: sudo apt-get install cuda-toolkit && cmake -S %s -B %s",
+             BUILT_WITHOUT_CUDA, source, folder);
     }
     return faults > faults_before;
 }
@@ -144,13 +140,13 @@ int main(int argc, char **argv) {
         return EXIT_FAULT;
     driver_ask(&driver);
     bool broken = show_gpu(&driver, BUILT_FROM, folder);
-    show("CMake", "%s", BUILT_CMAKE);
-    show("C compiler", "%s", BUILT_C);
-    show("C++ compiler", "%s", BUILT_CXX);
-    show("checked programs", "%s",
+    show(FINE, "CMake", "%s", BUILT_CMAKE);
+    show(FINE, "C compiler", "%s", BUILT_C);
+    show(FINE, "C++ compiler", "%s", BUILT_CXX);
+    show(FINE, "checked programs", "%s",
          CPU_DEVICE_CHECKED ? "built"
                             : "left out: cmake -S . -B build-gcc -DCMAKE_CXX_COMPILER=g++");
-    show("tests", "%s",
+    show(FINE, "tests", "%s",
          BUILD_TESTING ? "built" : "left out: cmake -S . -B build -DBUILD_TESTING=ON");
     show_tools(driver.version > 0 && BUILT_RUNTIME > 0 ? BUILT_RUNTIME : driver.version);
     try_program(folder, "cpu", false);
