@@ -24,6 +24,7 @@ list(REMOVE_ITEM groups ${quick})
 foreach(group IN LISTS quick)
   overlap_test(check.${group} cpu 300 ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/check_test.py
                ${CMAKE_BINARY_DIR} ${group})
+  set_tests_properties(check.${group} PROPERTIES COST 500) # long, so soon
 endforeach()
 foreach(group IN LISTS groups)
   add_test(NAME check.${group} CONFIGURATIONS thorough
