@@ -113,7 +113,7 @@ int options_parse(struct options *o, enum shape_kind kind, int argc, char **argv
                 "                      default: ladder on a GPU, small on the CPU device"
               : "a length (1000, 2^28, 2^31-1), a name or a set, or several with\n"
                 "                      commas (see --list); default: ladder on a GPU, small on the CPU", kind, 0},
-        {"pad", "E", OPTION_INT, &o->pad, "more elements in every row, beyond the 128-byte boundary", 0, gemm ? 4096 : none},
+        {"pad", "E", OPTION_INT, &o->pad, "elements more in a row, beyond a 128-byte boundary", 0, gemm ? 4096 : none},
         {"offset", "E", OPTION_INT, &o->offset, "elements between a 256-byte boundary and the first", 0, gemm ? none : 63},
         {"seed", "S", OPTION_INT64, &o->seed, "seed of the inputs (default 1)", 0, INT64_MAX},
         {"repeats", "R", OPTION_INT, &o->repeats, "verified runs of each kind of input (default 1)", 1, 100000},
@@ -121,7 +121,7 @@ int options_parse(struct options *o, enum shape_kind kind, int argc, char **argv
         {"samples", "S", OPTION_INT, &o->samples, "timed runs (default: until the median settles)", 1, 100000},
         {"warm", "", OPTION_FLAG, &o->warm, "leave the L2 cache as a run left it; else it is flushed", 0, 0},
         {"device", "D", OPTION_INT, &o->device, "number of the CUDA device (default 0)", 0, 1023},
-        {"schedule", "NAME", OPTION_TEXT, &o->schedule, "of the CPU device (default: all, up to a failure); each: all", 0, 0},
+        {"schedule", "NAME", OPTION_TEXT, &o->schedule, "of the CPU device (default: all, up to a failure), or each", 0, 0},
         {"counters", "", OPTION_FLAG, &o->counters, "count by source line: programs under cpu-checked/", 0, 0},
         {"base", "", OPTION_FLAG, &o->base, "with --counters: beside the base's, with ratios", 0, 0},
         {"csv", "FILE", OPTION_TEXT, &o->csv, "write the rows as CSV; - for stdout instead of the table", 0, 0},

@@ -15,9 +15,9 @@ enum { ROWS, COUNTERS, FAULTS, FACTS, LISTS };
 
 /* ---- the JSON, which is written when the program ends ---- */
 
-static struct report *open_report; /* whose JSON is not written; null: none */
-static volatile sig_atomic_t adding,
-    waiting; /* an element is half written; the signal that waits for it */
+static struct report *open_report;    /* whose JSON is not written; null: none */
+static volatile sig_atomic_t adding;  /* an element is half written */
+static volatile sig_atomic_t waiting; /* the signal that waits for it; 0: none */
 
 /* Handlers of signals call it: dprintf() takes neither locks nor memory. */
 void report_end(void) {

@@ -195,7 +195,8 @@ bool problem_verify(struct problem *p, const struct solver *s, const char *where
     int failed = 0, all_failed = 0;
     device_schedule(0, p->options->schedule);
     code_path("");
-    for (int input = 0; input < p->track->input_count && (failed == 0 || each) && !all_failed; ++input) {
+    for (int input = 0; input < p->track->input_count && (failed == 0 || each) && !all_failed;
+         ++input) {
         int schedules = 0, wrong = 0;
         if (p->track->fill(p, s, input))
             wrong = verify_input(p, s, input, where, row, &schedules);
