@@ -90,7 +90,10 @@ static int add_size(struct options *options, enum shape_kind kind, int64_t m, in
     if (m < 0 && n < 0 && k < 0)
         return -1;
     if (kind == SHAPE_GEMM && (m < 0 || n < 0 || k < 0))
-        return option_refused("--m, --n or --k", "(missing)", "all of them, or none");
+        return option_refused(m < 0   ? "--m"
+                              : n < 0 ? "--n"
+                                      : "--k",
+                              "(missing)", "all of --m, --n and --k, or none");
     if (kind == SHAPE_GEMM)
         snprintf(name, sizeof name, "%lldx%lldx%lld", (long long)m, (long long)n, (long long)k);
     else
