@@ -25,11 +25,6 @@ const char *device_schedule(int i, const char *only) {
     return NULL;
 }
 
-static void three(char *text, size_t size, int known, const unsigned *number) {
-    if (known)
-        snprintf(text, size, "(%u,%u,%u)", number[0], number[1], number[2]);
-}
-
 bool device_fault(unsigned i, struct fault *f) {
     const struct cpu_fault *c = cpu_fault(i);
     if (c == NULL)
@@ -41,10 +36,10 @@ bool device_fault(unsigned i, struct fault *f) {
     snprintf(f->schedule, sizeof f->schedule, "%s", c->schedule);
     snprintf(f->text, sizeof f->text, "%s", c->text);
     snprintf(f->mend, sizeof f->mend, "%s", c->mend);
-    three(f->thread, sizeof f->thread, c->has_thread, c->thread);
-    three(f->block, sizeof f->block, c->has_thread, c->block);
-    three(f->other_thread, sizeof f->other_thread, c->has_other, c->other_thread);
-    three(f->other_block, sizeof f->other_block, c->has_other, c->other_block);
+    snprintf(f->thread, sizeof f->thread, "%s", c->thread);
+    snprintf(f->block, sizeof f->block, "%s", c->block);
+    snprintf(f->other_thread, sizeof f->other_thread, "%s", c->other_thread);
+    snprintf(f->other_block, sizeof f->other_block, "%s", c->other_block);
     return true;
 }
 
