@@ -78,7 +78,7 @@ static struct fault begin_run(const struct problem *p, const struct solver *s, c
                               const char *inputs) {
     const struct options *o = p->options;
     struct fault f;
-    fault_clear(&f);
+    memset(&f, 0, sizeof f);
     snprintf(f.step, sizeof f.step, "%s", s->name);
     snprintf(f.shape, sizeof f.shape, "%s", p->shape->name);
     snprintf(f.inputs, sizeof f.inputs, "%s", inputs);
@@ -195,7 +195,8 @@ bool problem_verify(struct problem *p, const struct solver *s, const char *where
     int failed = 0, all_failed = 0;
     device_schedule(0, p->options->schedule);
     code_path("");
-    for (int input = 0; input < p->track->input_count && (failed == 0 || each) && !all_failed; ++input) {
+    for (int input = 0; input < p->track->input_count && (failed == 0 || each) && !all_failed;
+         ++input) {
         int schedules = 0, wrong = 0;
         if (p->track->fill(p, s, input))
             wrong = verify_input(p, s, input, where, row, &schedules);
@@ -212,40 +213,37 @@ bool problem_verify(struct problem *p, const struct solver *s, const char *where
     return true;
 }
 
-/* A step and its base, to count. */
-struct pair {
-    struct problem *problem;
-    struct row *rows[2];
-    const struct solver *latest; /* the one that ran last */
-};
-
-static const char *run_counted(void *context, bool base) {
-    struct pair *pair = context;
-    struct row *row = pair->rows[base];
-    pair->latest = &pair->problem->solvers[base];
-    const char *error = run_once(pair->problem, pair->latest, 0);
-    snprintf(row->status, sizeof row->status, STATUS_COUNTED);
-    return error;
-}
-
 /* Counts what one run does, and what one of the base does if it has no program, or with --base. */
 static bool count(struct problem *p, struct row rows[2]) {
-    struct solver *base = base_of(p);
-    bool with_base = base != NULL && (is_own_base(base) || p->options->base);
-    const char *schedule = device_schedule(0, p->options->schedule);
+    const struct solver *base = base_of(p);
+    const int solvers = base != NULL && (is_own_base(base) || p->options->base) ? 2 : 1;
     const int input = p->track->input_count - 1;
-    struct pair pair = {p, {&rows[0], &rows[1]}, NULL};
-    struct counted counted = {run_counted, &pair, &rows[0], with_base ? &rows[1] : NULL};
-    p->track->fill(p, &p->solvers[0], input);
-    if (with_base)
-        p->track->fill(p, base, input);
-    begin_run(p, &p->solvers[0], schedule, p->track->inputs[input].name);
-    const char *error = counters_report(&counted, p->report);
-    if (error == NULL)
-        return true;
-    snprintf(rows[0].note, sizeof rows[0].note, "%s", error);
-    return fail(p, pair.latest, "judge.device_error", schedule, p->track->inputs[input].name, "",
-                &rows[0]);
+    const char *schedule = device_schedule(0, p->options->schedule);
+    const char *inputs = p->track->inputs[input].name;
+    FILE *table = p->report->table.file;
+    struct counters counters[2];
+    for (int i = 0; i < solvers; ++i) {
+        p->track->fill(p, &p->solvers[i], input);
+        begin_run(p, &p->solvers[i], schedule, inputs);
+        device_count();
+        code_path("");
+        const char *error = run_once(p, &p->solvers[i], 0);
+        if (error != NULL) {
+            snprintf(rows[0].note, sizeof rows[0].note, "%s", error);
+            return fail(p, &p->solvers[i], "judge.device_error", schedule, inputs, "", &rows[0]);
+        }
+        counters[i].step = rows[i].step, counters[i].shape = rows[i].shape;
+        device_counted(&counters[i]);
+        counters_row(&rows[i], &counters[i]);
+        snprintf(rows[i].status, sizeof rows[i].status, STATUS_COUNTED);
+        snprintf(rows[i].path, sizeof rows[i].path, "%s", code_path_taken());
+        report_counters(p->report, &counters[i]);
+        if (table != NULL)
+            counters_print_lines(table, &counters[i]);
+    }
+    if (table != NULL)
+        counters_print_sums(table, &counters[0], solvers == 2 ? &counters[1] : NULL);
+    return true;
 }
 
 /* A solver to time. */

@@ -5,6 +5,7 @@ foreach(line IN ITEMS "a 1 2" "a 1 2 3" "a 1 2 x set src" "a -1 2 3 set src" "a 
   file(WRITE ${FOLDER}/shapes.txt "# comment\n\n${line}\n")
   file(WRITE ${FOLDER}/read.cmake "include(${SOURCE}/common/cmake/Shapes.cmake)\nshapes_read(${FOLDER}/shapes.txt)\n")
   execute_process(COMMAND ${CMAKE_COMMAND} -P ${FOLDER}/read.cmake ERROR_VARIABLE said RESULT_VARIABLE status)
+  string(REGEX REPLACE "[ \n]+" " " said "${said}") # CMake wraps its messages where the path makes them long
   if(status EQUAL 0 OR NOT said MATCHES "wanted: name")
     message(SEND_ERROR "'${line}' was not refused: ${said}")
   endif()
