@@ -31,9 +31,8 @@ def exists(path):
 
 def pages():
     """All files that may hold markers: the pages, and the site's layout."""
-    found = ["README.md", "docs/DoxygenLayout.xml"]
-    found += [os.path.relpath(p, ROOT) for p in sorted(glob.glob(f"{ROOT}/docs/*.md") + glob.glob(f"{ROOT}/docs/steps/*.md"))]
-    return [p for p in found if exists(p)]
+    found = sorted(glob.glob(f"{ROOT}/docs/*.md") + glob.glob(f"{ROOT}/docs/steps/*.md"))
+    return ["README.md", "docs/DoxygenLayout.xml"] + [os.path.relpath(path, ROOT) for path in found]
 
 
 def read_csv(path):
@@ -43,8 +42,8 @@ def read_csv(path):
 
 
 def csv_text(comments, rows):
-    out = io.StringIO("".join(comment + "\n" for comment in comments), newline="")
-    out.seek(0, os.SEEK_END)
+    out = io.StringIO(newline="")
+    out.writelines(comment + "\n" for comment in comments)
     table = csv.DictWriter(out, rows[0], lineterminator="\n")
     table.writeheader()
     table.writerows(rows)
@@ -69,7 +68,8 @@ def course():
         with open(path, encoding="utf-8") as file:
             return json.load(file)
     except OSError as error:
-        sys.exit(f"{path}: {error.strerror}; configure first (cmake --preset default), or name the build folder by OVERLAP_BUILD")
+        sys.exit(f"{path}: {error.strerror}; configure first (cmake --preset default), "
+                 "or name the build folder by OVERLAP_BUILD")
 
 
 class Step:
@@ -84,7 +84,8 @@ class Step:
 
     def diff(self):
         labels = ["--label", self.base_kernel, "--label", self.kernel]
-        return subprocess.run(["diff", "-u", *labels, self.base_kernel, self.kernel], cwd=ROOT, capture_output=True, text=True).stdout
+        command = ["diff", "-u", *labels, self.base_kernel, self.kernel]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout
 
     def changed(self):
         """Lines added and removed."""
@@ -102,10 +103,9 @@ def steps():
 
 
 def step(name):
-    for s in steps():
-        if s.name == name:
-            return s
-    raise Stale(f"no step '{name}' in steps/steps.list")
+    if name not in course()["steps"]:
+        raise Stale(f"no step '{name}' in steps/steps.list")
+    return next(s for s in steps() if s.name == name)
 
 
 def track(name):
@@ -119,8 +119,8 @@ def timed():
 
 
 def diffs_of(kind, name=None):
-    """The traps, variants or solutions of a step, or of all: name and fields."""
-    return {d: fields for d, fields in course()["diffs"][kind].items() if name in (None, fields["step"])}
+    """The traps, variants or solutions of a step, or of all: their fields, and their names."""
+    return [dict(fields, name=d) for d, fields in course()["diffs"][kind].items() if name in (None, fields["step"])]
 
 
 def shapes_of(*sets):
@@ -145,16 +145,6 @@ def results(part):
 @functools.cache
 def predictions():
     return {row["name"]: row for row in read_csv("docs/predictions.csv")[1]}
-
-
-# The sums of a counted run, as records name them, and their words.
-COUNTERS = {
-    "load_sectors": "global loads, sectors", "store_sectors": "global stores, sectors",
-    "copy_sectors": "asynchronous copies, sectors", "thread_bytes": "to shared memory by threads, bytes",
-    "copy_bytes": "to shared memory by copies, bytes", "shared_cycles": "shared memory, cycles",
-    "conflicts": "of them bank conflicts", "barriers": "block barriers", "waits": "waits for copies, by warps",
-    "in_flight": "groups in flight in a multiply", "mma": "mma_sync, by warps", "tensor_flops": "floating-point operations",
-}
 
 
 def golden(name):

@@ -10,8 +10,8 @@ A marker is an HTML comment pair in a .md file; what stands between is generated
   <!-- diff 06_wmma_db -->
   <!-- /diff -->
 
-The kinds of marker are the functions mark_* below, and step_*, whose argument is a step. Every name in docs/nvidia.csv that a page writes
-in backticks is linked to NVIDIA's documentation where it first occurs.
+The kinds of marker are the functions mark_* below, and step_*, whose argument is a step. Every name in docs/nvidia.csv
+that a page writes in backticks is linked to NVIDIA's documentation where it first occurs.
 """
 import argparse
 import csv
@@ -20,8 +20,8 @@ import re
 import sys
 
 import diff
-from course import (COUNTERS, Stale, csv_text, diffs_of, exists, golden, pages, predictions, read, read_csv, results, shapes_of,
-                    step, steps, timed, track, write)
+from course import (Stale, csv_text, diffs_of, exists, golden, pages, predictions, read, read_csv, results, shapes_of, step,
+                    steps, timed, track, write)
 
 MARKER = re.compile(r"(<!-- (\w+)((?: [^\n>]*?)?) -->\n)(.*?)([ ]*<!-- /\2 -->)", re.S)
 FENCE = re.compile(r"(^```.*?^```$)", re.S | re.M)
@@ -35,10 +35,20 @@ def link(page, path, text=None):
     return f"[{text or os.path.basename(path)}]({os.path.relpath(path, os.path.dirname(page) or '.')})"
 
 
-def table(head, rows):
-    rule = ["---" if i == 0 or not head[i].endswith(">") else "--:" for i in range(len(head))]
-    lines = [[cell.rstrip(">") for cell in head], rule] + rows
+def table(heads, rows):
+    """A column whose head ends with > is aligned right."""
+    lines = [[head.rstrip(">") for head in heads], ["--:" if head.endswith(">") else "---" for head in heads], *rows]
     return "".join("| " + " | ".join(str(c).replace("|", "\\|") for c in line) + " |\n" for line in lines)
+
+
+def columns(shown, rows):
+    """A table by its columns: the head of each, and what it shows of a row."""
+    return table(list(shown), [[show(row) for show in shown.values()] for row in rows])
+
+
+def sides(s):
+    """Heads for a step and its base."""
+    return [s.base + ">"] * bool(s.base_kernel) + [s.name + ">"]
 
 
 # ---- kinds of marker: what the code says ----
@@ -69,11 +79,9 @@ def step_links(page, s):
 
 
 def mark_steps(page, _):
-    rows = []
-    for s in steps():
-        base = {"-": "", "baseline": "its own baseline"}.get(s.base, s.base[:2])
-        rows.append([link(page, s.page, s.name) if exists(s.page) else s.name, base, s.headline()])
-    return table(["step", "builds on", "what changes"], rows)
+    return columns({"step": lambda s: link(page, s.page, s.name) if exists(s.page) else s.name,
+                    "builds on": lambda s: {"-": "", "baseline": "its own baseline"}.get(s.base, s.base[:2]),
+                    "what changes": lambda s: s.headline()}, steps())
 
 
 def tree(s):
@@ -96,28 +104,36 @@ def mark_ladder(page, _):
     return "```text\n" + "\n".join(lines) + "\n```\n"
 
 
-def diff_table(page, kind, name, heads, none, *more):
+def diff_table(page, kind, s, head, what, none, more=None):
     """The diffs of a kind for a step, each with what it does and what `more` says of it."""
-    rows = [[link(page, fields["path"], d), fields["what"]] + [words(d, fields) for words in more]
-            for d, fields in diffs_of(kind, name).items()]
-    return table(heads, rows) if rows else none + "\n"
+    shown = {head: lambda d: link(page, d["path"], d["name"]), what: lambda d: d["what"], **(more or {})}
+    return columns(shown, found) if (found := diffs_of(kind, s.name)) else none + "\n"
 
 
 def step_traps(page, s):
-    def shows(_, fields):
-        values = [fields["shows"] or "wrong values"] if fields["caught"] else []
-        race = ["a race report" if values else "a race report only: the values come out right"] if fields["race"] else []
-        return ", ".join(values + race)
-    return diff_table(page, "traps", s.name, ["planted bug", "what is wrong", "what shows it"],
-                      "No bug is planted in this step.", shows)
-
-
-def mark_trapcount(page, _):
-    return table(["step", "planted bugs>"], [[link(page, s.page, s.name), len(diffs_of("traps", s.name))] for s in steps()])
+    def shows(trap):
+        words = [trap["shows"] or "wrong values"] * bool(trap["caught"])
+        words += ["a race report" if words else "a race report only: the values come out right"] * bool(trap["race"])
+        return ", ".join(words)
+    return diff_table(page, "traps", s, "planted bug", "what is wrong", "No bug is planted in this step.",
+                      {"what shows it": shows})
 
 
 def step_solutions(page, s):
-    return diff_table(page, "solutions", s.name, ["solution", "what it does"], "No solution is a diff here.")
+    return diff_table(page, "solutions", s, "solution", "what it does", "No solution is a diff here.")
+
+
+def step_experiments(page, s):
+    """The variants of a step: what each asks, predicted and measured."""
+    def of(column, otherwise=""):
+        return lambda variant: predictions().get(variant["name"], {}).get(column) or otherwise
+    return diff_table(page, "variants", s, "experiment", "what is changed", "There are no experiments on this step.",
+                      {"predicted>": of("predicted"), "measured>": of("measured", "not yet"), "why": of("why")})
+
+
+def mark_trapcount(page, _):
+    return columns({"step": lambda s: link(page, s.page, s.name),
+                    "planted bugs>": lambda s: len(diffs_of("traps", s.name))}, steps())
 
 
 def constants(path):
@@ -135,21 +151,19 @@ def constants(path):
 
 def step_budget(page, s):
     """What the constants of the step and of its base add up to, by common/track/TRACK/budget.csv."""
-    lines = [row.values() for row in read_csv(f"common/track/{s.track}/budget.csv")[1]]
-    rows = {label: [] for label, _ in lines if not label.startswith("default ")}
+    rows = {}
     for path in filter(None, (s.base_kernel, s.kernel)):
         values = constants(path)
-        for label, expression in lines:
+        for label, expression in (row.values() for row in read_csv(f"common/track/{s.track}/budget.csv")[1]):
             try:
                 value = eval(expression, {"min": min}, dict(values))
             except NameError:
                 value = ""
-            if label in rows:
-                rows[label].append(str(value))
-            else:
+            if label.startswith("default "):
                 values.setdefault(label.removeprefix("default "), value)
-    heads = ["budget"] + [s.base + ">"] * bool(s.base_kernel)
-    return table(heads + [s.name + ">"], [[label] + cells for label, cells in rows.items() if any(cells)])
+            else:
+                rows.setdefault(label, []).append(str(value))
+    return table(["budget"] + sides(s), [[label] + cells for label, cells in rows.items() if any(cells)])
 
 
 def step_counters(page, s):
@@ -159,14 +173,11 @@ def step_counters(page, s):
     except FileNotFoundError:
         return "Not counted yet.\n"
     base = own[1:] if s.base == "baseline" else golden(s.base)[:1] if s.base_kernel else []
-    rows = []
-    for key, words in COUNTERS.items():
-        pair = [record["sums"][key] for record in base + own[:1]]
-        if any(pair):
-            rows.append([words] + [f"{n:,}" for n in pair])
-    heads = ["counter"] + [s.base + ">"] * len(base)
+    rows = [(row["label"], [record["sums"][row["sum"]] for record in base + own[:1]])
+            for row in read_csv("docs/results/counters.csv")[1]]
     device = link(page, "docs/cpu-device.md", "the checked CPU device").replace(".md)", ".md#the-checked-programs)")
-    return f"Counted by {device} in one run at {own[0]['shape']}:\n\n" + table(heads + [s.name + ">"], rows)
+    return f"Counted by {device} in one run at {own[0]['shape']}:\n\n" + table(
+        ["counter"] + sides(s), [[words] + [f"{n:,}" for n in pair] for words, pair in rows if any(pair)])
 
 
 # ---- kinds of marker: what the results say ----
@@ -201,121 +212,106 @@ def mark_measured(page, name):
     """The step beside its base and the library; without a name, the whole ladder."""
     if not name:
         return measured_ladder(page)
-    s = step(name)
-    rows, cells = rows_of(name, "ladder", "async"), []
-    for row in rows:
-        speedup = figure(row["speedup"], 2)
-        base = figure(float(row["rate"]) / float(row["speedup"])) if row["speedup"] else ""
-        cells.append([row["shape"], base, figure(row["rate"]), speedup, figure(row["library"]), figure(row["ceiling"])])
+    rows = rows_of(name, "ladder", "async")
     if not rows:
         return NOT_YET
-    unit = rows[0]["unit"]
-    heads = ["shape", f"base, {unit}>", f"{name}, {unit}>", "speed-up>", "% of library>", "% of ceiling>"]
-    if not s.base_kernel:
-        heads, cells = heads[:1] + heads[2:3] + heads[4:], [c[:1] + c[2:3] + c[4:] for c in cells]
-    return table(heads, cells) + caption(page, rows)
+    base, own = (f"{words}, {rows[0]['unit']}>" for words in ("base", name))
+    shown = {"shape": lambda r: r["shape"],
+             base: lambda r: figure(float(r["rate"]) / float(r["speedup"])) if r["speedup"] else "",
+             own: lambda r: figure(r["rate"]),
+             "speed-up>": lambda r: figure(r["speedup"], 2),
+             "% of library>": lambda r: figure(r["library"]),
+             "% of ceiling>": lambda r: figure(r["ceiling"])}
+    if not step(name).base_kernel:
+        del shown[base], shown["speed-up>"]
+    return columns(shown, rows) + caption(page, rows)
 
 
 def measured_ladder(page):
     """A table for each set of sizes that tracks have."""
     out, seen = "", []
     for shapes in dict.fromkeys(tuple(track(s.track)["ladder"]) for s in steps()):
-        cells, libraries, unit = [], {}, ""
-        of_track = [s for s in steps() if tuple(track(s.track)["ladder"]) == shapes]
-        for s, name in ((s, n) for s in of_track for n in [f"{s.name}/baseline"] * (s.base == "baseline") + [s.name]):
-            rows = {r["shape"]: r for r in rows_of(name, "ladder") if r["shape"] in shapes}
-            if not rows:
-                continue
-            seen += rows.values()
-            unit = seen[-1]["unit"]
-            line = [link(page, s.page, name)]
-            for r in map(rows.get, shapes):
-                speedup = f" ({figure(r['speedup'], 2)}x)" if r and r["speedup"] else ""
-                line.append(f"{figure(r['rate'])}{speedup}" if r else "")
-            cells.append(line + [figure(rows[shapes[-1]]["library"]) if shapes[-1] in rows else ""])
+        def line(rows, head, last):
+            found = [rows.get(shape, {"rate": "", "speedup": ""}) for shape in shapes]
+            return [head] + [figure(r["rate"]) + f" ({figure(r['speedup'], 2)}x)" * bool(r["speedup"]) for r in found] + [last]
+
+        lines, libraries = [], {}
+        for s in (s for s in steps() if tuple(track(s.track)["ladder"]) == shapes):
+            for name in [f"{s.name}/baseline"] * (s.base == "baseline") + [s.name]:
+                rows = {r["shape"]: r for r in rows_of(name, "ladder") if r["shape"] in shapes}
+                if rows:
+                    lines.append(line(rows, link(page, s.page, name), figure(rows.get(shapes[-1], {}).get("library"))))
+                    seen += rows.values()
         for row in results("ladder"):
             if row["status"] == "library" and row["shape"] in shapes:
-                libraries.setdefault(row["step"], {})[row["shape"]] = figure(row["rate"])
-        cells += [[name] + [rates.get(shape, "") for shape in shapes] + [""] for name, rates in libraries.items()]
-        if unit:
-            out += table([f"{unit} (over its base)"] + [f"{x}>" for x in shapes] + [f"% of library, {shapes[-1]}>"], cells) + "\n"
+                libraries.setdefault(row["step"], {})[row["shape"]] = row
+        if lines:
+            lines += [line(rows, name, "") for name, rows in libraries.items()]
+            heads = [f"{shape}>" for shape in shapes] + [f"% of library, {shapes[-1]}>"]
+            out += table([f"{seen[-1]['unit']} (over its base)"] + heads, lines) + "\n"
     return out.rstrip("\n") + "\n" + caption(page, seen) if out else NOT_YET
 
 
 def step_prediction(page, s):
     row = predictions().get(s.name)
-    if not row or not row.get("predicted"):
+    if not row or not row["predicted"]:
         return "No prediction is committed yet.\n"
     return (f"> **{row['predicted']}** times its base. {row['arithmetic']}\n\n"
             f"From {link(page, 'docs/predictions.csv')}, whose first lines hold the figures that it starts from.\n")
 
 
 def judged(name):
-    """The measured speed-up of a step or variant at the shape that its prediction is for."""
-    for row in results("ladder") + results("variants"):
-        if row["step"] == name and row["shape"] in timed() and row.get("speedup"):
-            return row
-    return None
+    """The row of a step or variant at the shape that its prediction is for, if that is measured."""
+    return next((row for row in results("ladder") + results("variants")
+                 if row["step"] == name and row["shape"] in timed() and row["speedup"]), None)
 
 
 def step_match(page, s):
     row, got = predictions().get(s.name), judged(s.name)
-    if not row or not row.get("predicted") or not got:
+    if not row or not row["predicted"] or not got:
         return NOT_YET
-    why = f"\n{row['why']}\n" if row.get("why") else ""
-    return table(["shape", "predicted>", "measured>"], [[got["shape"], row["predicted"], figure(got["speedup"], 2)]]) + why
-
-
-def step_experiments(page, s):
-    """The variants of a step: what each asks, predicted and measured."""
-    def of(column, otherwise=""):
-        return lambda variant, _: predictions().get(variant, {}).get(column) or otherwise
-    return diff_table(page, "variants", s.name, ["experiment", "what is changed", "predicted>", "measured>", "why"],
-                      "There are no experiments on this step.", of("predicted"), of("measured", "not yet"), of("why"))
+    cells = [got["shape"], row["predicted"], figure(got["speedup"], 2)]
+    return table(["shape", "predicted>", "measured>"], [cells]) + f"\n{row['why']}\n" * bool(row["why"])
 
 
 def step_profile(page, s):
     """The hardware counters of a step beside its base's."""
-    rows = [r for r in results("profile") if r["shape"] == track(s.track)["profiled"][0]]
-
-    def launch(of, kernel):
-        return next((r for r in rows if r["step"] == of and r["kernel"] == kernel), None)
-
-    own = launch(s.name, "kernel.cu")
-    base = launch(s.name, "baseline.cu") if s.base == "baseline" else launch(s.base, "kernel.cu")
+    rows = {(r["step"], r["kernel"]): r for r in results("profile") if r["shape"] == track(s.track)["profiled"][0]}
+    own = rows.get((s.name, "kernel.cu"))
     if not own:
         return "Counters of the hardware: not measured yet.\n"
-    columns = ([base] if base else []) + [own]
+    base = (s.name, "baseline.cu") if s.base == "baseline" else (s.base, "kernel.cu")
+    launches = [rows.get(base, {})] * bool(s.base_kernel) + [own]
     cells = []
     for column, label in ((row["column"], row["label"]) for row in read_csv("docs/results/metrics.csv")[1] if row["label"]):
-        values = [c.get(column, "") for c in columns]
+        values = [launch.get(column, "") for launch in launches]
         if label.startswith("GB"):
             values = [f"{float(v) / 1e9:.2f}" if v else "" for v in values]
         if any(v and float(v) >= 0.1 for v in values):
             cells.append([label] + [f"{float(v):,.0f}" if v and float(v) >= 1000 else v for v in values])
     for i in (1, 2, 3):
-        cells.append([f"stall reason {i}, warps"] +
-                     [f"{c.get(f'stall_{i}', '')} {c.get(f'stall_{i}_warps', '')}".replace("_", " ") for c in columns])
-    heads = [f"at {own['shape']}"] + ([s.base + ">"] if base else []) + [s.name + ">"]
-    return table(heads, cells) + f"\nBy `ncu`: {link(page, own['file'])}.\n"
+        stalls = [f"{launch.get(f'stall_{i}', '')} {launch.get(f'stall_{i}_warps', '')}" for launch in launches]
+        cells.append([f"stall reason {i}, warps"] + [stall.replace("_", " ") for stall in stalls])
+    return table([f"at {own['shape']}"] + sides(s), cells) + f"\nBy `ncu`: {link(page, own['file'])}.\n"
 
 
 def mark_model(page, arguments):
     """The CPU device's counters beside the hardware's: one figure where they are equal, else model / hardware."""
-    counters, rows = arguments.split("; "), [r for r in results("model") if r["shape"] != "book"]
-    if not rows:
+    counters, steps_of = arguments.split("; "), {}
+    for row in results("model"):
+        if row["shape"] != "book":
+            steps_of.setdefault(row["step"], {})[row["counter"]] = row
+    if not steps_of:
         return NOT_YET
     lines = []
-    for name in dict.fromkeys(r["step"] for r in rows):
-        own = {r["counter"]: r for r in rows if r["step"] == name}
-        cells, why = [], []
-        for r in (own.get(c) for c in counters):
-            pair = [f"{int(r[side]):,}" for side in ("model", "hardware")] if r else [""]
-            cells.append(" / ".join(dict.fromkeys(pair)))
-            why += [r["verdict"]] if len(set(pair)) > 1 else []
-        if any(cells):
-            lines.append([name] + cells + [", ".join(dict.fromkeys(why))])
-    return table(["step"] + [c + ">" for c in counters] + ["why"], lines) + f"\n{link(page, rows[0]['file'])}\n"
+    for name, rows in steps_of.items():
+        found = {c: rows[c] for c in counters if c in rows}
+        pairs = {c: dict.fromkeys(f"{int(r[side]):,}" for side in ("model", "hardware")) for c, r in found.items()}
+        why = dict.fromkeys(r["verdict"] for c, r in found.items() if len(pairs[c]) > 1)
+        if pairs:
+            lines.append([name] + [" / ".join(pairs.get(c, "")) for c in counters] + [", ".join(why)])
+    heads = ["step", *(c + ">" for c in counters), "why"]
+    return table(heads, lines) + f"\n{link(page, results('model')[0]['file'])}\n"
 
 
 def mark_csv(page, path):
@@ -329,10 +325,11 @@ def mark_csv(page, path):
 
 def mark_errors(page, shape):
     """The largest error of each GEMM step beside the others', at one shape."""
-    rows = [(n, r) for n in (s.name for s in steps() if s.track == "gemm") for r in rows_of(n, "ladder", "async")
-            if r["shape"] == shape and r["error"]]
-    cells = [[link(page, step(n).page, n), r["type"], f"{float(r['error']):.1e}"] for n, r in rows]
-    return table(["step", "type", f"largest error at {shape}>"], cells) + caption(page, [r for _, r in rows]) if rows else NOT_YET
+    rows = [r for s in steps() if s.track == "gemm" for r in rows_of(s.name, "ladder", "async")]
+    rows = [r for r in rows if r["shape"] == shape and r["error"]]
+    shown = {"step": lambda r: link(page, step(r["step"]).page, r["step"]), "type": lambda r: r["type"],
+             f"largest error at {shape}>": lambda r: f"{float(r['error']):.1e}"}
+    return columns(shown, rows) + caption(page, rows) if rows else NOT_YET
 
 
 def mark_plot(page, arguments):
@@ -352,21 +349,21 @@ def mark_tabs(page, name):
     return "".join(f'      <tab type="user" url="@ref {label}" title="{title}"/>\n' for label, title in found)
 
 
-# ---- links to NVIDIA's documentation ----
+# ---- pages ----
 
-def nvidia_links(text):
-    """Links each name where it first occurs in the prose, and nowhere else."""
+def unlinked(text):
+    """The text without its links to NVIDIA's documentation."""
+    urls = {row["url"] for row in read_csv("docs/nvidia.csv")[1]}
+    return re.sub(r'\[(`[^`\n]+`)\]\((\S+) "[^"\n]*"\)', lambda m: m[1] if m[2] in urls else m[0], text)
+
+
+def linked(text):
+    """Links each name of docs/nvidia.csv where it first occurs in the prose, and nowhere else."""
     known = {row["name"]: row for row in read_csv("docs/nvidia.csv")[1]}
-    urls = {row["url"] for row in known.values()}
-    text = re.sub(r'\[(`[^`\n]+`)\]\((\S+) "[^"\n]*"\)', lambda m: m[1] if m[2] in urls else m[0], text)
-    seen = set()
 
     def first(match):
-        row = known.get(match[1])
-        if not row or match[1] in seen:
-            return match[0]
-        seen.add(match[1])
-        return f'[`{match[1]}`]({row["url"]} "{row["title"]}")'
+        row = known.pop(match[1], None)
+        return f'[`{match[1]}`]({row["url"]} "{row["title"]}")' if row else match[0]
 
     parts = FENCE.split(text)
     for i in range(0, len(parts), 2):  # prose; the odd parts are code
@@ -375,15 +372,13 @@ def nvidia_links(text):
     return "".join(parts)
 
 
-# ---- pages ----
-
-def fill(page, text, stale):
-    """The page as it should be; appends to `stale` the markers that were not so."""
+def fill(page, text):
+    """The page as it should be, and what is stale if it is not."""
     if page.endswith(".csv"):
         comments, rows = read_csv(page)
-        filled = csv_text(comments, [dict(row, measured=figure((judged(row["name"]) or {}).get("speedup"), 2)) for row in rows])
-        stale += ["measured"] if filled != text else []
-        return filled
+        rows = [dict(row, measured=figure((judged(row["name"]) or {}).get("speedup"), 2)) for row in rows]
+        return csv_text(comments, rows), ["measured"]
+    stale = []
 
     def one(match):
         begin, kind, arguments, old, end = match.groups()
@@ -393,41 +388,34 @@ def fill(page, text, stale):
             new = globals()["mark_" + kind](page, arguments.strip())
         else:
             raise Stale(f"no marker '{kind}'")
-        # Links of names inside generated text are set below: compare without them.
-        if re.sub(r'\[(`[^`\n]+`)\]\(\S+ "[^"\n]*"\)', r"\1", old) != new:
+        if old != new:
             stale.append((kind + arguments).strip())
         return begin + new + end
-    filled = MARKER.sub(one, text)
-    if page.endswith(".md") and page not in NO_LINKS:
-        linked = nvidia_links(filled)
-        if not stale and linked != text:
-            stale.append("links to NVIDIA's documentation")
-        filled = linked
-    return filled
+
+    if not page.endswith(".md") or page in NO_LINKS:
+        return MARKER.sub(one, text), stale
+    return linked(MARKER.sub(one, unlinked(text))), stale or ["links to NVIDIA's documentation"]
 
 
 def update(check):
-    bad = 0
+    bad = False
     for page in pages() + ["docs/predictions.csv"]:
-        text, stale = read(page), []
+        text = read(page)
         try:
-            filled = fill(page, text, stale)
+            filled, stale = fill(page, text)
         except Stale as error:
             print(f"{page}: {error}", file=sys.stderr)
-            bad += 1
+            bad = True
             continue
-        if filled == text:
-            continue
-        if check:
-            for marker in stale:
-                print(f"{page}: stale: {marker}", file=sys.stderr)
-            bad += 1
-        else:
+        if filled != text and check:
+            print("\n".join(f"{page}: stale: {marker}" for marker in stale), file=sys.stderr)
+            bad = True
+        elif filled != text:
             write(page, filled)
             print(f"{page}: {', '.join(stale)}")
     if bad and check:
         print("docs/fresh.py writes them anew", file=sys.stderr)
-    return 1 if bad else 0
+    return int(bad)
 
 
 def main():

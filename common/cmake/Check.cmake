@@ -1,20 +1,16 @@
 # build/check and build/start, which are programs of common/tools in Python, and what they need to compile and link a
 # kernel of a student; Course.cmake writes it down.
 #
-# OVERLAP_CHECK                          whether they are made
-# CHECK_FLAVOURS                         of the CPU device: cpu, cpu-checked
+# CHECK_FLAVOURS                         of the CPU device: cpu, cpu-checked; none if the programs are not made
 # CHECK_FLAGS                            more flags for their kernels
 # CHECK_LIBRARIES_{cpu,cpu-checked,gpu}  what a program of the flavour is linked with
-set(OVERLAP_CHECK FALSE)
 set(CHECK_FLAVOURS "")
-find_package(Python3 3.10 COMPONENTS Interpreter)
 get_property(multi GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
 if(NOT Python3_FOUND OR multi)
   message(STATUS "build/check, build/start: left out (they need Python 3.10, and a generator of one configuration)")
   return()
 endif()
 
-set(OVERLAP_CHECK TRUE)
 # C++ lets a compiler assume that a loop without effect ends; and a large frame may reach beyond a stack's guard.
 include(CheckCXXCompilerFlag)
 set(CHECK_FLAGS "")

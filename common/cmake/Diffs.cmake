@@ -28,23 +28,15 @@ foreach(kind IN ITEMS traps variants solutions)
 endforeach()
 
 # Sets Step, What and the other fields of a diff, and `kernel`: a kernel.cu below `folder` that the build makes by applying
-# the diff to a copy of the step's; and makes `id` a step of the build like that. A macro: it sets variables.
-macro(diff_step id kind name folder)
+# the diff to a copy of the step's. A macro: it sets variables.
+macro(diff_step kind name folder)
   foreach(field IN LISTS DIFF_FIELDS_${kind})
     set(${field} "${DIFF_${kind}_${name}_${field}}")
   endforeach()
   set(kernel ${folder}/${name}/kernel.cu)
-  step_like(${id} ${Step} ${kernel})
-  diff_kernel(${kernel} ${CMAKE_SOURCE_DIR}/tests/diffs/${kind}/${name}.diff ${Step})
-endmacro()
-
-# Makes `out` by applying the diff to a copy of the step's kernel.cu.
-function(diff_kernel out diff step)
-  set(original ${CMAKE_SOURCE_DIR}/steps/${step}/kernel.cu)
+  set(original ${CMAKE_SOURCE_DIR}/steps/${Step}/kernel.cu)
+  set(diff ${CMAKE_SOURCE_DIR}/tests/diffs/${kind}/${name}.diff)
   set(script ${CMAKE_SOURCE_DIR}/tests/diffs/apply_diff.cmake)
-  get_filename_component(name ${diff} NAME)
-  add_custom_command(OUTPUT ${out}
-                     COMMAND ${CMAKE_COMMAND} -DORIGINAL=${original} -DDIFF=${diff} -DOUT=${out} -P ${script}
-                     DEPENDS ${original} ${diff} ${script} VERBATIM
-                     COMMENT "Applying ${name}")
-endfunction()
+  add_custom_command(OUTPUT ${kernel} DEPENDS ${original} ${diff} ${script} VERBATIM COMMENT "Applying ${name}.diff"
+                     COMMAND ${CMAKE_COMMAND} -DORIGINAL=${original} -DDIFF=${diff} -DOUT=${kernel} -P ${script})
+endmacro()

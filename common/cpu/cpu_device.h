@@ -1,10 +1,4 @@
-/**
- * @file cpu_device.h
- * The CPU device's own controls, beside the CUDA runtime calls that it implements.
- *
- * A program linked with the CPU device runs its kernels on the host, one fiber a CUDA thread.
- * In which order threads and blocks run, and when an asynchronous copy lands, is a schedule.
- */
+/** @file cpu_device.h The CPU device's own controls, beside the CUDA runtime calls that it implements. */
 #ifndef OVERLAP_CPU_DEVICE_H
 #define OVERLAP_CPU_DEVICE_H
 
@@ -16,11 +10,9 @@ extern "C" {
 
 /** Order in which the threads of a block, and the blocks of a grid, get to run. */
 enum cpu_order { CPU_FORWARD, CPU_REVERSE, CPU_RANDOM };
-
 /** When an asynchronous copy lands: at the wait that covers it, at its issue, or either. */
 enum cpu_async { CPU_LATE, CPU_EARLY, CPU_EITHER };
-
-/** One schedule. `seed` matters where `order` or `async` is random. */
+/** In which order a kernel runs, and when its copies land. `seed` matters where `order` or `async` is random. */
 struct cpu_schedule {
     const char *name; /**< such as "reverse-late" */
     enum cpu_order order;
@@ -30,27 +22,21 @@ struct cpu_schedule {
 
 /** The schedules that verification goes through; the end is an entry whose name is null. */
 extern const struct cpu_schedule cpu_schedules[];
-
 /** Later launches follow `*schedule` (copied). The first entry of cpu_schedules is the default. */
 void cpu_schedule_set(const struct cpu_schedule *schedule);
 
-/**
- * A fault: out-of-bounds access, divergent barrier, deadlock, race, ... A text is "" where it does not apply.
- */
+/** A fault: out-of-bounds access, divergent barrier, deadlock, race, ... A text is "" where it does not apply. */
 struct cpu_fault {
     const char *id;            /**< its kind, as faults/kinds.def has it; "host." before it: of host code */
     const char *place, *other; /**< source lines, such as "04_regblock/kernel.cu:52" */
     const char *memory;        /**< the shared variable, or "device memory" */
-    const char *schedule, *text, *mend; /**< text: all of it, in one sentence; mend: what usually helps */
-    unsigned thread[3], block[3];       /**< who did it, if has_thread */
-    unsigned other_thread[3], other_block[3]; /**< who did the other part of a race, if has_other */
-    int has_thread, has_other;
+    const char *schedule, *text, *mend;     /**< text: all of it, in one sentence; mend: what usually helps */
+    const char *thread, *block;             /**< who did it, such as "(1,0,0)" */
+    const char *other_thread, *other_block; /**< who did the other part of a race */
 };
 
-/**
- * How many faults there were since cpu_faults_clear(). Each was printed to stderr when it was found; a
- * launch that had one fails with cudaErrorLaunchFailure.
- */
+/** How many faults there were since cpu_faults_clear(). Each was printed to stderr when it was found; a
+ * launch that had one fails with cudaErrorLaunchFailure. */
 unsigned cpu_faults(void);
 /** Fault `i`, or null; the device's until cpu_faults_clear(). */
 const struct cpu_fault *cpu_fault(unsigned i);
@@ -65,11 +51,9 @@ struct cpu_counters {
     uint64_t load_sectors, load_ideal;   /**< global loads, 32 bytes each */
     uint64_t store_sectors, store_ideal; /**< global stores */
     uint64_t copy_sectors, copy_ideal;   /**< global reads of asynchronous copies */
-    uint64_t thread_bytes;               /**< stored to shared memory by threads */
-    uint64_t copy_bytes;                 /**< written to shared memory by asynchronous copies */
+    uint64_t thread_bytes, copy_bytes;   /**< to shared memory, by threads and by asynchronous copies */
     uint64_t shared_cycles, conflicts;   /**< of shared memory; what bank conflicts add to them */
-    uint64_t barriers;                   /**< that a block went through */
-    uint64_t waits;                      /**< for asynchronous copies, warp instructions */
+    uint64_t barriers, waits;            /**< of blocks; for asynchronous copies, warp instructions */
     uint64_t in_flight;                  /**< most groups in flight when a multiply begins */
     uint64_t mma, tensor_flops;          /**< mma_sync, warp instructions; what they compute */
 };

@@ -19,9 +19,8 @@ enum gpu_code {
 };
 
 /**
- * What a GPU of compute capability major.minor finds in a program built for `architectures`.
- * @param architectures  as CMake has them, with commas: "80,90", "80-real", "90-virtual", "90a".
- *                       90a is for sm_90 alone; 100f for sm_100 and what follows within sm_10x.
+ * What a GPU of compute capability major.minor finds in a program built for `architectures`, as CMake
+ * has them, with commas: "80,90", "80-real", "90-virtual"; "90a" is for sm_90 alone, "100f" for sm_10x.
  */
 enum gpu_code gpu_code_for(const char *architectures, int major, int minor);
 
@@ -33,10 +32,8 @@ enum gpu_code gpu_code_for(const char *architectures, int major, int minor);
 bool gpu_driver_too_old(int driver, int runtime, char *text, size_t size);
 
 /**
- * Writes to `text` why a GPU of compute capability major.minor cannot run a program built for
- * `architectures`, and what mends it.
+ * The same of a GPU and a program built for `architectures`.
  * @param takes_ptx  whether the driver can compile the PTX: not if it is older than the compiler.
- * @return false, without a text, if it can.
  */
 bool gpu_architecture_missing(const char *architectures, int major, int minor, bool takes_ptx,
                               char *text, size_t size);

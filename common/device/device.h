@@ -21,6 +21,7 @@ extern "C" {
 /** What is known of the open device. */
 struct device {
     bool gpu;            /**< false: the CPU device, whose time means nothing */
+    bool counts;         /**< whether it can do --counters */
     char name[96];       /**< such as "NVIDIA H200" */
     int major, minor;    /**< compute capability */
     int sms;             /**< streaming multiprocessors */
@@ -40,10 +41,10 @@ struct device {
  */
 int device_open(int ordinal, struct device *device);
 
-/**
- * Checks the options that not every device has: --schedule and --counters.
- * @return #EXIT_OK, or #EXIT_USAGE after one line on stderr.
- */
+/** For device_open(): fills in name, compute capability and SMs; empties the rest. */
+void device_describe(int ordinal, struct device *device);
+
+/** Checks the options that not every device has. @return #EXIT_OK, or #EXIT_USAGE after one line on stderr. */
 int device_check_options(const struct options *options, const struct device *device);
 
 /** Reports the facts of the run: device, versions, clocks, date, seed, how it is timed. */
@@ -55,12 +56,11 @@ void device_row(struct row *row, const struct device *device, const struct shape
                 enum element_type type, const char *step, const char *base);
 
 /**
- * Arithmetic ceiling in FLOP/s: SMs x operations a cycle x highest clock.
+ * Arithmetic ceiling in FLOP/s: SMs x operations a cycle x highest clock; NAN where it is not known.
  *
  * Operations a cycle and SM are those of the table "Throughput of Native Arithmetic Instructions"
  * in NVIDIA's CUDA C++ Programming Guide (FP32) and of the architecture white papers (TF32, BF16
  * and FP16, dense; on Hopper only wgmma reaches it).
- * @return NAN where the figure is not known.
  */
 double device_peak_flops(const struct device *device, enum element_type type);
 
@@ -89,19 +89,15 @@ const char *device_error(cudaError_t launch);
  */
 bool device_faults(struct report *report, const struct fault *context);
 
-/** What to count. */
-struct counted {
-    const char *(*run)(void *context, bool base); /**< null, or the device's error */
-    void *context;
-    struct row *row, *base; /**< of the step and of its base, or null if that is not asked for */
-};
+/** Puts fault number `i` that the device itself found into `fault`. @return false if there is none. */
+bool device_fault(unsigned i, struct fault *fault);
+/** Forgets them. */
+void device_faults_clear(void);
 
-/**
- * Runs the step once, and its base if it is asked for; reports all counters, prints them by source
- * line and in sum if `report` has a table, and fills in the figures and the code path of the rows.
- * @return null, or the device's error.
- */
-const char *counters_report(const struct counted *counted, struct report *report);
+/** Begins to count, from zero. */
+void device_count(void);
+/** Fills in what was counted since; the lines are the device's until the next call. */
+void device_counted(struct counters *counters);
 
 /** "not optimised" or "device debugging" if this program is slow for such a reason, else "". */
 const char *device_build_label(void);

@@ -6,7 +6,6 @@
 #define OVERLAP_OPTIONS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "run/shapes.h"
@@ -21,7 +20,7 @@ enum {
 
 /** An option that a program has, and where its value goes. */
 struct option_word {
-    const char *name;
+    const char *name, *argument; /**< argument: what --help calls it */
     enum {
         OPTION_FLAG,  /**< bool */
         OPTION_STOP,  /**< bool; nothing behind it is read */
@@ -31,14 +30,16 @@ struct option_word {
         OPTION_SHAPES /**< struct shapes, of the kind `min` */
     } type;
     void *value;
+    const char *help;
     int64_t min, max; /**< max < min: an option of other programs */
 };
 
 /**
- * Reads a command line. The last of `words` has no name.
- * @return -1 to go on, or #EXIT_USAGE after one line on stderr with the value and what is allowed.
+ * Reads a command line. The last of `words` has no name. --help prints `about`, and all options.
+ * @return -1 to go on, or the exit status: #EXIT_OK after --help, #EXIT_USAGE after one line on stderr
+ *         with the value and what is allowed.
  */
-int options_read(const struct option_word *words, int argc, char **argv);
+int options_read(const char *about, const struct option_word *words, int argc, char **argv);
 
 /** Says on stderr that this value of an option is not allowed, and what is. @return #EXIT_USAGE */
 int option_refused(const char *option, const char *value, const char *allowed);
@@ -55,7 +56,7 @@ struct options {
     bool warm;            /**< do not flush the L2 cache between samples */
     bool verify_only;     /**< no timing */
     bool quiet;           /**< no table */
-    bool counters;        /**< run once and count, see counters.h */
+    bool counters;        /**< run once and count */
     bool base;            /**< with counters: those of the base too */
     const char *schedule; /**< of the CPU device, by name; null: all */
     bool each_schedule;   /**< a failure under one does not end it: the others are run too */
@@ -65,7 +66,7 @@ struct options {
 
 /**
  * Parses the command line of a step that works on sizes of `kind`.
- * @return as options_read(), or #EXIT_OK after --help and --list.
+ * @return as options_read(), or #EXIT_OK after --list.
  */
 int options_parse(struct options *options, enum shape_kind kind, int argc, char **argv);
 
@@ -75,8 +76,5 @@ int options_parse(struct options *options, enum shape_kind kind, int argc, char 
  * @return #EXIT_OK, or #EXIT_FAULT after one line on stderr.
  */
 int options_default_shapes(struct options *options, enum shape_kind kind, bool gpu);
-
-/** Where this program lies, without a slash at the end. @return false after one line on stderr. */
-bool program_folder(char *folder, size_t size);
 
 #endif

@@ -1,7 +1,6 @@
 #include "run/report.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -10,80 +9,73 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "run/counters.h"
-#include "run/json.h"
 #include "run/options.h"
 
 enum { ROWS, COUNTERS, FAULTS, FACTS, LISTS };
 
-/* ---- the JSON, which is written when the program ends, however it does ---- */
+/* ---- the JSON, which is written when the program ends ---- */
 
-static struct report *open_report; /* whose JSON is not written; null: none */
+static struct report *open_report;    /* whose JSON is not written; null: none */
+static volatile sig_atomic_t adding;  /* an element is half written */
+static volatile sig_atomic_t waiting; /* the signal that waits for it; 0: none */
 
-static bool put(int fd, const char *text, size_t size) {
-    while (size > 0) {
-        ssize_t written = write(fd, text, size);
-        if (written <= 0)
-            return false;
-        text += written, size -= (size_t)written;
-    }
-    return true;
-}
-
-/* Calls nothing but write(): this is for handlers of signals too. */
+/* Handlers of signals call it: dprintf() takes neither locks nor memory. */
 void report_end(void) {
-    struct report *r = open_report;
-    open_report = NULL;
-    if (r == NULL)
-        return;
     static const char *const before[LISTS + 1] = {"{\"rows\": [", "\n], \"counters\": [",
                                                   "\n], \"faults\": [", "\n], \"facts\": [",
                                                   "\n]}\n"};
-    for (int i = 0; i <= LISTS && r->json.error == 0; ++i)
-        if (!put(fileno(r->json.file), before[i], strlen(before[i])) ||
-            (i < LISTS && !put(fileno(r->json.file), r->list[i].text, r->list[i].size)))
+    struct report *r = open_report;
+    open_report = NULL;
+    for (int i = 0; r != NULL && i <= LISTS && r->json.error == 0; ++i)
+        if (dprintf(fileno(r->json.file), "%s%s", before[i], i < LISTS ? r->list[i].text : "") < 0)
             r->json.error = errno;
 }
 
 static void on_signal(int number) {
+    if (adding) {
+        waiting = number;
+        return;
+    }
     report_end();
-    raise(number); /* which ends the program, as it does by default */
+    signal(number, SIG_DFL);
+    raise(number);
 }
 
-/* The signals that end a program; not those that somebody else sees to, as the CPU device to crashes. */
-static void watch(void) {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGSEGV,
-                                  SIGBUS, SIGFPE,  SIGILL, SIGABRT};
-    struct sigaction before, action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; ++i)
-        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
-            sigaction(signals[i], &action, NULL);
-    atexit(report_end);
+/* Adds an element to a list of the JSON. */
+static void add(struct report *r, int list, void (*write)(FILE *, const void *),
+                const void *element) {
+    struct list *l = &r->list[list];
+    if (r->json.file == NULL)
+        return;
+    adding = true;
+    fputs(l->size > 0 ? ",\n" : "\n", l->file);
+    write(l->file, element);
+    fflush(l->file);
+    adding = false;
+    if (waiting)
+        on_signal(waiting);
 }
 
 /* ---- outputs ---- */
 
 static bool open_output(struct output_file *o, const char *name) {
+    const char *why = NULL;
+    struct stat status;
     o->name = name;
     if (name == NULL)
         return true;
-    if (strcmp(name, "-") == 0) {
-        *o = (struct output_file){stdout, "stdout", 0};
-        return true;
-    }
-    int fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    const char *why = NULL;
-    struct stat status;
-    if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && /* others may be shared */
-        flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    o->file = strcmp(name, "-") == 0 ? stdout : fopen(name, "ae");
+    if (o->file == stdout)
+        o->name = "stdout";
+    else if (o->file == NULL)
+        why = strerror(errno);
+    else if (fstat(fileno(o->file), &status) == 0 &&
+             S_ISREG(status.st_mode) && /* others may be shared */
+             flock(fileno(o->file), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         why = "another program is writing it";
-    else if (fd >= 0)
-        o->file = fdopen(fd, "w");
-    if (o->file == NULL)
-        fprintf(stderr, "%s: cannot be written: %s\n", name, why != NULL ? why : strerror(errno));
-    if (o->file == NULL && fd >= 0)
-        close(fd);
-    return o->file != NULL;
+    if (why != NULL)
+        fprintf(stderr, "%s: cannot be written: %s\n", name, why);
+    return why == NULL;
 }
 
 static void flush(struct output_file *o) {
@@ -91,11 +83,9 @@ static void flush(struct output_file *o) {
         o->error = errno;
 }
 
-bool output_close(struct output_file *o) {
-    if (o->file == NULL)
-        return true;
+static bool close_output(struct output_file *o) {
     flush(o);
-    if (o->file != stdout && fclose(o->file) != 0 && o->error == 0)
+    if (o->file != NULL && o->file != stdout && fclose(o->file) != 0 && o->error == 0)
         o->error = errno;
     if (o->error != 0)
         fprintf(stderr, "%s could not be written: %s\n", o->name, strerror(o->error));
@@ -108,55 +98,33 @@ bool report_open(struct report *r, const char *csv, const char *json) {
         option_refused("--json", json, "another file than --csv");
         return false;
     }
-    if (!open_output(&r->csv, csv) || !open_output(&r->json, json)) {
-        if (r->csv.file != NULL && r->csv.file != stdout)
-            fclose(r->csv.file);
+    if (!open_output(&r->csv, csv) || !open_output(&r->json, json))
         return false;
-    }
     if (r->csv.file != stdout && r->json.file != stdout)
-        r->table = (struct output_file){stdout, "stdout", 0};
+        open_output(&r->table, "-");
     for (struct output_file *o = &r->csv; o <= &r->json; ++o)
         if (o->file != NULL && o->file != stdout && ftruncate(fileno(o->file), 0) != 0 &&
             errno != EINVAL) /* which is what a device or a pipe says */
             o->error = errno;
-    for (int i = 0; i < LISTS && r->json.file != NULL; ++i) {
-        r->list[i].file = open_memstream(&r->list[i].text, &r->list[i].size);
-        if (r->list[i].file == NULL || fflush(r->list[i].file) != 0) {
+    if (r->json.file == NULL)
+        return true;
+    for (struct list *l = r->list; l < r->list + LISTS; ++l)
+        if ((l->file = open_memstream(&l->text, &l->size)) == NULL || fflush(l->file) != 0) {
             fprintf(stderr, "no memory for the records\n");
             return false;
         }
-    }
-    if (r->json.file != NULL) {
-        open_report = r;
-        watch();
-    }
+    open_report = r;
+    atexit(report_end);
+    if (signal(SIGINT, on_signal) == SIG_IGN) /* in the background of a script */
+        signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, on_signal);
     return true;
 }
 
 /* ---- records ---- */
 
-static sigset_t mask; /* while no element is half written */
-
-/* Begins an element of a list of the JSON. Returns where to write it, or null without JSON. */
-static FILE *begin(struct report *r, int list) {
-    sigset_t all;
-    sigfillset(&all);
-    if (r->json.file == NULL)
-        return NULL;
-    sigprocmask(SIG_BLOCK, &all, &mask);
-    fputs(r->list[list].size > 0 ? ",\n" : "\n", r->list[list].file);
-    return r->list[list].file;
-}
-
-static void finish(FILE *element) {
-    if (element == NULL)
-        return;
-    fflush(element);
-    sigprocmask(SIG_SETMASK, &mask, NULL);
-}
-
 void report_fact(struct report *r, const char *format, ...) {
-    char fact[sizeof r->facts[0]];
+    char fact[256];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(fact, sizeof fact, format, arguments);
@@ -165,52 +133,29 @@ void report_fact(struct report *r, const char *format, ...) {
         fprintf(r->table.file, "%s\n", fact);
     if (r->csv.file != NULL)
         fprintf(r->csv.file, "# %s\n", fact);
-    FILE *json = begin(r, FACTS);
-    if (json != NULL)
-        json_text(json, fact);
-    finish(json);
-    if (r->fact_count < REPORT_FACTS_MAX)
-        memcpy(r->facts[r->fact_count++], fact, sizeof fact);
+    add(r, FACTS, json_text, fact);
 }
 
-/* Before the first row. */
-static void start_rows(struct report *r) {
-    if (r->table.file != NULL)
-        row_table_header(r->table.file, r->figures);
-    if (r->csv.file != NULL)
-        row_csv_header(r->csv.file);
+/* A null row is the heading. */
+static void write_row(struct report *r, const struct row *row) {
     r->rows = true;
+    if (r->table.file != NULL && !r->later)
+        row_table(r->table.file, row, r->figures);
+    if (r->csv.file != NULL)
+        row_csv(r->csv.file, row);
 }
 
 void report_row(struct report *r, const struct row *row) {
     if (!r->rows)
-        start_rows(r);
-    FILE *json = begin(r, ROWS);
-    if (json != NULL)
-        row_json(json, row);
-    finish(json);
-    if (r->table.file != NULL)
-        row_table(r->table.file, row, r->figures);
-    if (r->csv.file != NULL)
-        row_csv(r->csv.file, row);
+        write_row(r, NULL);
+    add(r, ROWS, json_row, row);
+    write_row(r, row);
     flush(&r->table); /* what was measured is kept, whatever comes next */
     flush(&r->csv);
 }
 
-void fault_clear(struct fault *fault) {
-    memset(fault, 0, sizeof *fault);
-}
-
 void report_fault_silently(struct report *r, const struct fault *fault) {
-#define TEXT(field) COLUMN_TEXT(struct fault, field)
-    static const struct column columns[] = {
-        TEXT(id),          TEXT(step),   TEXT(shape),  TEXT(inputs), TEXT(schedule),
-        TEXT(place),       TEXT(other),  TEXT(thread), TEXT(block),  TEXT(other_thread),
-        TEXT(other_block), TEXT(memory), TEXT(text),   TEXT(mend),   TEXT(repeat)};
-    FILE *json = begin(r, FAULTS);
-    if (json != NULL)
-        json_object(json, columns, sizeof columns / sizeof *columns, fault);
-    finish(json);
+    add(r, FAULTS, json_fault, fault);
 }
 
 void report_fault(struct report *r, const struct fault *f) {
@@ -222,23 +167,15 @@ void report_fault(struct report *r, const struct fault *f) {
 }
 
 void report_counters(struct report *r, const struct counters *counters) {
-    FILE *json = begin(r, COUNTERS);
-    if (json != NULL)
-        counters_json(json, counters);
-    finish(json);
+    add(r, COUNTERS, json_counters, counters);
 }
 
 bool report_close(struct report *r) {
     bool good = true;
     if (!r->rows)
-        start_rows(r);
-    if (r->json.file != NULL)
-        report_end();
-    for (struct list *l = r->list; l < r->list + LISTS && l->file != NULL; ++l) {
-        fclose(l->file);
-        free(l->text);
-    }
+        write_row(r, NULL);
+    report_end();
     for (struct output_file *o = &r->json; o >= &r->table; --o)
-        good = output_close(o) && good;
+        good = close_output(o) && good;
     return good;
 }

@@ -20,9 +20,15 @@ bool parse_count(const char *word, int64_t max, int64_t *value) {
     return true;
 }
 
-static bool in_sets(const char *sets, const char *word) {
-    size_t length = strlen(word);
-    for (const char *s = sets; *s != '\0'; s += strcspn(s, ","), s += *s == ',')
+const char *next_word(const char *list, char *word, size_t size) {
+    const size_t length = strcspn(list, ",");
+    snprintf(word, size, "%.*s", (int)length, list);
+    return list[length] == ',' ? list + length + 1 : NULL;
+}
+
+bool has_word(const char *list, const char *word) {
+    const size_t length = strlen(word);
+    for (const char *s = list; *s != '\0'; s += strcspn(s, ","), s += *s == ',')
         if (strncmp(s, word, length) == 0 && (s[length] == ',' || s[length] == '\0'))
             return true;
     return false;
@@ -61,36 +67,37 @@ static bool append(struct shapes *list, const struct shape *shape, char *error) 
 static bool find_word(enum shape_kind kind, const char *word, struct shapes *list, char *error) {
     struct shape shape;
     memset(&shape, 0, sizeof shape);
-    if (kind == SHAPE_GEMM ? parse_dimensions(word, &shape) : parse_length(word, &shape)) {
-        snprintf(shape.name, sizeof shape.name, "%s", word);
+    snprintf(shape.name, sizeof shape.name, "%s", word);
+    const bool gemm = kind != SHAPE_VECTOR && parse_dimensions(word, &shape);
+    if (gemm || (kind != SHAPE_GEMM && parse_length(word, &shape))) {
+        shape.kind = gemm ? SHAPE_GEMM : SHAPE_VECTOR;
         return append(list, &shape, error);
     }
     int before = list->count;
     for (const struct known_shape *s = known_shapes; s->sets != NULL; ++s)
-        if (s->kind == kind && (strcmp(s->shape.name, word) == 0 || in_sets(s->sets, word)) &&
+        if ((kind == SHAPE_ANY || s->shape.kind == kind) &&
+            (strcmp(s->shape.name, word) == 0 || has_word(s->sets, word)) &&
             !append(list, &s->shape, error))
             return false;
     if (list->count == before)
         snprintf(error, ERROR_SIZE,
-                 "no %s or set '%.60s': allowed are %s, and the names that --list prints",
-                 kind == SHAPE_GEMM ? "shape" : "length", word,
-                 kind == SHAPE_GEMM ? "MxNxK (each 0 to 2147483392)"
-                                    : "0 to 2^33, such as 1000, 2^28 or 2^31-1");
+                 "no %s or set '%.60s': allowed are %s%s, and the names that --list prints",
+                 kind == SHAPE_VECTOR ? "length" : "shape", word,
+                 kind == SHAPE_VECTOR ? "" : "MxNxK (each 0 to 2147483392)",
+                 kind == SHAPE_GEMM ? "" : " 0 to 2^33, such as 1000, 2^28 or 2^31-1");
     return list->count > before;
 }
 
 bool shapes_find(enum shape_kind kind, const char *what, struct shapes *list, char *error) {
-    do {
-        char word[SHAPE_NAME_SIZE * 2];
-        size_t length = strcspn(what, ",");
-        if (length >= sizeof word) {
+    char word[SHAPE_NAME_SIZE * 2];
+    while (what != NULL) {
+        if (strcspn(what, ",") >= sizeof word) {
             snprintf(error, ERROR_SIZE, "'%.60s...' is too long for a shape", what);
             return false;
         }
-        snprintf(word, sizeof word, "%.*s", (int)length, what);
+        what = next_word(what, word, sizeof word);
         if (!find_word(kind, word, list, error))
             return false;
-        what += length;
-    } while (*what++ == ',');
+    }
     return true;
 }

@@ -6,6 +6,7 @@
 #define OVERLAP_SHAPES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /** Longest name of a shape or of a set, with its final zero. */
@@ -21,14 +22,16 @@
 
 /** What a size is one of. */
 enum shape_kind {
-    SHAPE_GEMM,  /**< M, N and K */
-    SHAPE_VECTOR /**< n alone */
+    SHAPE_GEMM,   /**< M, N and K */
+    SHAPE_VECTOR, /**< n alone */
+    SHAPE_ANY     /**< for shapes_find(): either */
 };
 
 /** One size: M, N and K of a product, or n of a vector, each from 0 up. */
 struct shape {
     char name[SHAPE_NAME_SIZE]; /**< from the file, or MxNxK, or the length */
     int64_t m, n, k;            /**< m and k are 0 for a vector */
+    enum shape_kind kind;
 };
 
 /** A list of shapes in the order in which they were asked for. */
@@ -39,7 +42,6 @@ struct shapes {
 
 /** A line of shapes.txt, as the build read it. */
 struct known_shape {
-    enum shape_kind kind;
     struct shape shape;
     const char *sets; /**< with commas */
 };
@@ -58,6 +60,12 @@ extern const char shapes_text[];
  * @return false if a word is neither, or the list is full.
  */
 bool shapes_find(enum shape_kind kind, const char *what, struct shapes *list, char *error);
+
+/** Takes the first word of a comma-separated list, cut to `size`. @return the rest, null at the end. */
+const char *next_word(const char *list, char *word, size_t size);
+
+/** Whether `word` is one of the words of a comma-separated list. */
+bool has_word(const char *list, const char *word);
 
 /**
  * Reads a whole number from 0 to `max`.

@@ -3,7 +3,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+
+enum { SOLVERS = 8, SAMPLES = 100000 }; /* as many as --samples allows */
 
 static int by_value(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
@@ -40,6 +43,8 @@ struct session {
     bool warm;
 };
 
+static double times[SOLVERS][SAMPLES]; /* seconds */
+
 /* Seconds of one run; negative after an error. */
 static double sample(struct session *s, struct contestant *c) {
     float ms = 0;
@@ -59,14 +64,13 @@ static double sample(struct session *s, struct contestant *c) {
     return 1e-3 * ms;
 }
 
-static bool settled(double *const *times, int count, int taken) {
+static bool settled(int count, int taken) {
     double copy[512];
     if (taken < 10 || taken % 5 != 0)
         return false;
     for (int i = 0; i < count; ++i) {
         int n = taken < 512 ? taken : 512; /* the latest: more than enough to judge by */
-        for (int j = 0; j < n; ++j)
-            copy[j] = times[i][taken - n + j];
+        memcpy(copy, times[i] + taken - n, (size_t)n * sizeof *copy);
         stats_quantile(copy, n, 0.5); /* sorts */
         if (stats_median_error(copy, n) > 0.005)
             return false;
@@ -78,37 +82,28 @@ const char *timing_run(struct contestant *contestants, int count, const struct d
                        const struct options *options) {
     struct session s = {.warm = options->warm, .flush_bytes = 2 * device->l2_bytes};
     int most = options->samples > 0 ? options->samples : 2000, taken = 0;
-    double *times[8] = {NULL};
     const char *failure = NULL;
     CUDA_CHECK(cudaStreamCreate(&s.stream));
     CUDA_CHECK(cudaEventCreate(&s.start));
     CUDA_CHECK(cudaEventCreate(&s.stop));
     CUDA_CHECK(cudaMalloc(&s.flush, s.flush_bytes));
-    for (int i = 0; i < count && failure == NULL; ++i) {
-        times[i] = malloc((size_t)most * sizeof **times);
-        if (times[i] == NULL)
-            failure = "no host memory for the samples";
-        for (int warm_up = 0; warm_up < 3 && failure == NULL; ++warm_up)
-            if (sample(&s, &contestants[i]) < 0)
-                failure = cuda_explain(cudaGetLastError());
-    }
+    for (int i = 0; i < 3 * count && failure == NULL; ++i) /* to warm up */
+        if (sample(&s, &contestants[i / 3]) < 0)
+            failure = cuda_explain(cudaGetLastError());
     double end = now() + 1.0 * count;
     while (failure == NULL && taken < most) {
         for (int i = 0; i < count && failure == NULL; ++i)
             if ((times[i][taken] = sample(&s, &contestants[i])) < 0)
                 failure = cuda_explain(cudaGetLastError());
         ++taken;
-        if (options->samples == 0 && (settled(times, count, taken) || (taken >= 5 && now() > end)))
+        if (options->samples == 0 && (settled(count, taken) || (taken >= 5 && now() > end)))
             break;
     }
-    for (int i = 0; i < count; ++i) {
-        if (failure == NULL) {
-            contestants[i].samples = taken;
-            contestants[i].median = stats_quantile(times[i], taken, 0.5);
-            contestants[i].p5 = stats_quantile(times[i], taken, 0.05);
-            contestants[i].p95 = stats_quantile(times[i], taken, 0.95);
-        }
-        free(times[i]);
+    for (int i = 0; i < count && failure == NULL; ++i) {
+        contestants[i].samples = taken;
+        contestants[i].median = stats_quantile(times[i], taken, 0.5);
+        contestants[i].p5 = stats_quantile(times[i], taken, 0.05);
+        contestants[i].p95 = stats_quantile(times[i], taken, 0.95);
     }
     cudaFree(s.flush);
     cudaEventDestroy(s.start);

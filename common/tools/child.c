@@ -1,11 +1,17 @@
+#define _GNU_SOURCE
 #include "tools/child.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "run/options.h"
+
+enum { LINE_SIZE = 2048 };
 
 volatile sig_atomic_t child_interrupted;
 static volatile pid_t running; /* 0: none */
@@ -17,50 +23,61 @@ static void on_signal(int number) {
 }
 
 void child_watch(void) {
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    signal(SIGINT, on_signal);
+    signal(SIGTERM, on_signal);
 }
 
-bool child_start(struct child *c, char *const *arguments) {
-    int ends[2];
-    c->errors = tmpfile();
-    if (c->errors == NULL)
-        return false;
-    if (pipe(ends) != 0) {
-        fclose(c->errors);
-        return false;
+int child_run(const char *const *arguments, void (*line)(const char *line), bool show, char *last,
+              size_t size) {
+    char text[LINE_SIZE];
+    int ends[2], status = 0;
+    pid_t pid;
+    posix_spawn_file_actions_t actions;
+    FILE *out = NULL, *errors = tmpfile();
+    if (errors != NULL && pipe2(ends, O_CLOEXEC) == 0)
+        out = fdopen(ends[0], "r");
+    int error = errno;
+    if (out != NULL) {
+        posix_spawn_file_actions_init(&actions);
+        posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+        posix_spawn_file_actions_adddup2(&actions, fileno(errors), STDERR_FILENO);
+        error = posix_spawn(&pid, arguments[0], &actions, NULL, (char *const *)arguments, environ);
     }
-    fflush(NULL);
-    c->pid = fork();
-    if (c->pid == 0) {
-        dup2(ends[1], STDOUT_FILENO);
-        dup2(fileno(c->errors), STDERR_FILENO);
-        close(ends[0]);
-        close(ends[1]);
-        execv(arguments[0], arguments);
-        dprintf(STDERR_FILENO, "%s: cannot be run: %s\n", arguments[0], strerror(errno));
-        _exit(EXIT_FAULT);
+    if (error != 0) {
+        snprintf(last, size, "%s: cannot be run: %s", arguments[0], strerror(error));
+        return W_EXITCODE(EXIT_FAULT, 0);
     }
-    close(ends[1]);
-    c->out = fdopen(ends[0], "r");
-    if (c->pid < 0 || c->out == NULL) {
-        fclose(c->errors);
-        close(ends[0]);
-        return false;
-    }
-    running = c->pid;
+    running = pid;
     if (child_interrupted)
-        kill(c->pid, SIGTERM);
-    return true;
-}
-
-int child_wait(struct child *c) {
-    int status = 0;
-    fclose(c->out);
-    while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
+        kill(pid, SIGTERM);
+    close(ends[1]);
+    while (fgets(text, sizeof text, out) != NULL)
+        if (line != NULL)
+            line(text);
+    fclose(out);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         continue;
     running = 0;
-    rewind(c->errors);
+    rewind(errors);
+    last[0] = '\0';
+    while (fgets(text, sizeof text, errors) != NULL) {
+        if (show && !child_interrupted && status != 0 && status != W_EXITCODE(EXIT_SKIPPED, 0))
+            fputs(text, stderr);
+        if (text[0] != ' ') /* an indented line goes on about the one before */
+            snprintf(last, size, "%.*s", (int)strcspn(text, "\n"), text);
+    }
+    fclose(errors);
     return status;
+}
+
+bool program_folder(char *folder, size_t size) {
+    ssize_t length = readlink("/proc/self/exe", folder, size - 1);
+    if (length <= 0 || (size_t)length >= size - 1) {
+        fprintf(stderr, "cannot tell where this program lies: %s\n",
+                length > 0 ? "its path is too long" : strerror(errno));
+        return false;
+    }
+    folder[length] = '\0';
+    *strrchr(folder, '/') = '\0';
+    return true;
 }

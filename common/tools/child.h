@@ -1,32 +1,30 @@
 /**
  * @file child.h
- * Starts a program, and reads what it says.
+ * Runs another program, and reads what it says.
  */
 #ifndef OVERLAP_CHILD_H
 #define OVERLAP_CHILD_H
 
 #include <signal.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <sys/types.h>
-
-/** A program that was started. */
-struct child {
-    pid_t pid;
-    FILE *out;    /**< its stdout, a pipe */
-    FILE *errors; /**< its stderr, a temporary file: to be read after child_wait() */
-};
+#include <stddef.h>
 
 /** The signal that interrupted this program, 0 if none did; see child_watch(). */
 extern volatile sig_atomic_t child_interrupted;
 
-/** From now on SIGINT and SIGTERM end the program that was started, and not this one. */
+/** From now on SIGINT and SIGTERM end the program that runs, and not this one. */
 void child_watch(void);
 
-/** Starts arguments[0]. @return false, with errno set, if it cannot; nothing is open then. */
-bool child_start(struct child *child, char *const *arguments);
+/**
+ * Runs arguments[0], and waits for it. Each line of its stdout goes to `line` unless that is null; the
+ * last line of its stderr, but for indented ones, into `last`.
+ * @param show  copy its stderr to this program's, unless it succeeds, skips, or is interrupted
+ * @return the status as waitpid() gives it; that of #EXIT_FAULT if it cannot be started: `last` says why.
+ */
+int child_run(const char *const *arguments, void (*line)(const char *line), bool show, char *last,
+              size_t size);
 
-/** Closes the pipe and waits. @return the status as waitpid() gives it. */
-int child_wait(struct child *child);
+/** Where this program lies, without a slash at the end. @return false after one line on stderr. */
+bool program_folder(char *folder, size_t size);
 
 #endif

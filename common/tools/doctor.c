@@ -1,5 +1,4 @@
 /* The doctor: what there is, what is missing, and the one command that mends it. */
-#include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,96 +18,72 @@ enum { PATH_SIZE = 1024 };
 
 /* Programs that something here calls, and their packages: Debian's, or NVIDIA's, to whose names the version belongs. */
 static const struct tool {
+    bool gpu; /* of use where there is a driver */
     const char *name, *use, *package;
 } tools[] = {
-    {"addr2line", "lines of a fault", "binutils"},
-    {"patch", "tests", "patch"},
-    {"python3", "docs, measuring", "python3"},
-    {"doxygen", "site", "doxygen"},
-    {"pygmentize", "diffs in colour", "python3-pygments"},
-    {"chromium", "test of the site", "chromium"},
-    {"gnuplot", "plots", "gnuplot-nox"},
-    {"clang-format-14", "formatting", "clang-format-14"},
-};
-static const struct tool gpu_tools[] = {
-    {"nvidia-smi", "clocks and power in the results", "nvidia-smi"},
-    {"compute-sanitizer", "tests", "cuda-sanitizer-"},
-    {"ncu", "counters of a GPU", "cuda-nsight-compute-"},
+    {false, "addr2line", "lines of a fault", "binutils"},
+    {false, "patch", "tests", "patch"},
+    {false, "python3", "docs, measuring", "python3"},
+    {false, "doxygen", "site", "doxygen"},
+    {false, "pygmentize", "diffs in colour", "python3-pygments"},
+    {false, "chromium", "test of the site", "chromium"},
+    {false, "gnuplot", "plots", "gnuplot-nox"},
+    {false, "clang-format-14", "formatting", "clang-format-14"},
+    {true, "nvidia-smi", "clocks and power in the results", "nvidia-smi"},
+    {true, "compute-sanitizer", "tests", "cuda-sanitizer-"},
+    {true, "ncu", "counters of a GPU", "cuda-nsight-compute-"},
 };
 
 static int faults;
+enum state { FINE, WRONG };
 
-static void show(const char *what, const char *format, ...) {
+/* WRONG: it keeps something that was built from running. */
+static void show(enum state state, const char *what, const char *format, ...) {
     va_list arguments;
-    printf("%-18s ", what);
+    faults += state == WRONG;
+    printf("%-18s %s", what, state == WRONG ? "WRONG: " : "");
     va_start(arguments, format);
     vprintf(format, arguments);
     va_end(arguments);
     putchar('\n');
 }
 
-/* What keeps something that was built from running. */
-static void wrong(const char *what, const char *why) {
-    show(what, "WRONG: %s", why);
-    ++faults;
-}
-
-/* Whether an executable of this name is in one of the colon-separated folders. */
-static bool found_in(const char *folders, const char *name) {
-    char path[PATH_SIZE];
-    for (const char *at = folders; at != NULL && *at != '\0';) {
-        size_t length = strcspn(at, ":");
-        snprintf(path, sizeof path, "%.*s/%s", (int)length, at, name);
-        if (access(path, X_OK) == 0)
-            return true;
-        at += length + (at[length] == ':');
-    }
-    return false;
-}
-
-static void show_tools(const struct tool *list, size_t count, int cuda) {
-    char version[16];
+/* `cuda`: the version that NVIDIA's tools should have; 0: there is no driver. */
+static void show_tools(int cuda) {
+    char command[PATH_SIZE], version[16];
     snprintf(version, sizeof version, "%d-%d", cuda / 1000, cuda % 1000 / 10);
-    for (size_t i = 0; i < count; ++i) {
-        const struct tool *t = &list[i];
-        const char *more = t->package[strlen(t->package) - 1] == '-' ? version : "";
-        if (found_in(getenv("PATH"), t->name) || found_in(BUILT_CUDA_BIN, t->name))
-            show(t->name, "found");
+    for (const struct tool *t = tools; t < tools + sizeof tools / sizeof *tools; ++t) {
+        snprintf(command, sizeof command, "PATH=\"$PATH:%s\"; command -v %s >/dev/null",
+                 BUILT_CUDA_BIN, t->name);
+        if (t->gpu && cuda == 0)
+            continue;
+        if (system(command) == 0)
+            show(FINE, t->name, "found");
         else
-            show(t->name, "missing (%s): sudo apt-get install %s%s", t->use, t->package, more);
+            show(FINE, t->name, "missing (%s): sudo apt-get install %s%s", t->use, t->package,
+                 t->package[strlen(t->package) - 1] == '-' ? version : "");
     }
 }
 
 /* Lets the first step's program verify a small shape. */
 static void try_program(const char *folder, const char *device, bool broken) {
-    char program[PATH_SIZE], what[32], said[512] = "";
-    char *arguments[] = {program, "--verify-only", "--shape", "35x79x19", NULL};
-    struct child child;
+    char program[PATH_SIZE], what[32], said[512];
+    const char *arguments[] = {program, "--verify-only", "--shape", "35x79x19", NULL};
     snprintf(what, sizeof what, "%s programs", strcmp(device, "cpu") == 0 ? "CPU" : "GPU");
     snprintf(program, sizeof program, "%s/%s/%s", folder, device, steps[0].name);
     if (access(program, X_OK) != 0) {
-        show(what, "not built: cmake --build %s", folder);
+        show(FINE, what, "not built: cmake --build %s", folder);
         return;
     }
-    if (!child_start(&child, arguments)) {
-        wrong(what, strerror(errno));
-        return;
-    }
-    while (fgets(said, sizeof said, child.out) != NULL) /* the table, which is not wanted */
-        continue;
-    const int status = child_wait(&child);
-    if (fgets(said, sizeof said, child.errors) == NULL)
-        said[0] = '\0';
-    said[strcspn(said, "\n")] = '\0';
-    fclose(child.errors);
+    const int status = child_run(arguments, NULL, false, said, sizeof said);
     if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_OK)
-        show(what, "%s verifies", steps[0].name);
+        show(FINE, what, "%s verifies", steps[0].name);
     else if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SKIPPED)
-        show(what, "skipped: %s", said);
+        show(FINE, what, "skipped: %s", said);
     else if (broken) /* said already */
-        show(what, "%s does not run", steps[0].name);
+        show(FINE, what, "%s does not run", steps[0].name);
     else
-        wrong(what, said[0] != '\0' ? said : "ended by a signal");
+        show(WRONG, what, "%s", said[0] != '\0' ? said : "ended by a signal");
 }
 
 /* The driver, CUDA and the GPUs. Returns whether something is wrong with them. */
@@ -117,37 +92,36 @@ static bool show_gpu(const struct driver *d, const char *source, const char *fol
     const bool built = BUILT_RUNTIME > 0;
     const int faults_before = faults;
     if (d->version == 0)
-        show("driver", "none; for an NVIDIA GPU: sudo apt-get install nvidia-driver");
+        show(FINE, "driver", "none; for an NVIDIA GPU: sudo apt-get install nvidia-driver");
     else
-        show("driver", "serves CUDA %d.%d", d->version / 1000, d->version % 1000 / 10);
+        show(FINE, "driver", "serves CUDA %d.%d", d->version / 1000, d->version % 1000 / 10);
     if (built) {
-        show("runtime", "%d.%d, in the programs", BUILT_RUNTIME / 1000, BUILT_RUNTIME % 1000 / 10);
-        show("toolkit", "%s", BUILT_TOOLKIT);
-        show("built for", "sm_{%s}", BUILT_ARCHITECTURES);
+        show(FINE, "runtime", "%d.%d, in the programs", BUILT_RUNTIME / 1000,
+             BUILT_RUNTIME % 1000 / 10);
+        show(FINE, "toolkit", "%s", BUILT_TOOLKIT);
+        show(FINE, "built for", "sm_{%s}", BUILT_ARCHITECTURES);
     } else {
-        show("toolkit", "not used: %s", BUILT_WITHOUT_CUDA);
+        show(FINE, "toolkit", "not used: %s", BUILT_WITHOUT_CUDA);
     }
     if (d->error != 0) {
-        snprintf(text, sizeof text, "the driver does not start (error %d): sudo reboot", d->error);
-        wrong("driver", text);
+        show(WRONG, "driver", "the driver does not start (error %d): sudo reboot", d->error);
     }
     if (built && d->version > 0 && gpu_driver_too_old(d->version, BUILT_RUNTIME, text, sizeof text))
-        wrong("driver", text);
+        show(WRONG, "driver", "%s", text);
     if (d->gpus == 0)
-        show("GPU", "none: the GPU programs are skipped");
+        show(FINE, "GPU", "none: the GPU programs are skipped");
     for (int i = 0; i < d->gpus; ++i) {
         const struct gpu *g = &d->gpu[i];
-        show("GPU", "%s, sm_%d%d, %.0f GB", g->name, g->major, g->minor, 1e-9 * (double)g->bytes);
+        show(FINE, "GPU", "%s, sm_%d%d, %.0f GB", g->name, g->major, g->minor,
+             1e-9 * (double)g->bytes);
         if (built && gpu_architecture_missing(BUILT_ARCHITECTURES, g->major, g->minor,
                                               d->version >= BUILT_RUNTIME, text, sizeof text))
-            wrong("GPU", text);
+            show(WRONG, "GPU", "%s", text);
     }
     if (!built && d->gpus > 0 && strcmp(BUILT_WITHOUT_CUDA, "OVERLAP_GPU=OFF") != 0) {
-        snprintf(
-            text, sizeof text,
-            "the GPU is not used, for %s: sudo apt-get install cuda-toolkit && cmake -S %s -B %s",
-            BUILT_WITHOUT_CUDA, source, folder);
-        wrong("GPU programs", text);
+        show(WRONG, "GPU programs",
+             "the GPU is not used, for %s: sudo apt-get install cuda-toolkit && cmake -S %s -B %s",
+             BUILT_WITHOUT_CUDA, source, folder);
     }
     return faults > faults_before;
 }
@@ -155,30 +129,26 @@ static bool show_gpu(const struct driver *d, const char *source, const char *fol
 int main(int argc, char **argv) {
     static struct driver driver;
     char folder[PATH_SIZE - 128];
-    if (argc > 1) {
-        bool help = strcmp(argv[1], "--help") == 0;
-        fprintf(help ? stdout : stderr,
-                "usage: %s\nSays what there is to build and to run with, what is missing and what "
-                "mends it.\nexit status: 0, or 1 if something that was built cannot run\n",
-                argv[0]);
-        return help ? EXIT_OK : EXIT_USAGE;
-    }
+    const struct option_word none = {NULL, NULL, OPTION_FLAG, NULL, NULL, 0, 0};
+    int status = options_read(
+        "Says what there is to build and to run with, what is missing and what mends it.\n"
+        "exit status: 0, or 1 if something that was built cannot run\n",
+        &none, argc, argv);
+    if (status >= 0)
+        return status;
     if (!program_folder(folder, sizeof folder))
         return EXIT_FAULT;
     driver_ask(&driver);
     bool broken = show_gpu(&driver, BUILT_FROM, folder);
-    show("CMake", "%s", BUILT_CMAKE);
-    show("C compiler", "%s", BUILT_C);
-    show("C++ compiler", "%s", BUILT_CXX);
-    show("checked programs", "%s",
+    show(FINE, "CMake", "%s", BUILT_CMAKE);
+    show(FINE, "C compiler", "%s", BUILT_C);
+    show(FINE, "C++ compiler", "%s", BUILT_CXX);
+    show(FINE, "checked programs", "%s",
          CPU_DEVICE_CHECKED ? "built"
                             : "left out: cmake -S . -B build-gcc -DCMAKE_CXX_COMPILER=g++");
-    show("tests", "%s",
+    show(FINE, "tests", "%s",
          BUILD_TESTING ? "built" : "left out: cmake -S . -B build -DBUILD_TESTING=ON");
-    show_tools(tools, sizeof tools / sizeof *tools, 0);
-    if (driver.version > 0)
-        show_tools(gpu_tools, sizeof gpu_tools / sizeof *gpu_tools,
-                   BUILT_RUNTIME > 0 ? BUILT_RUNTIME : driver.version);
+    show_tools(driver.version > 0 && BUILT_RUNTIME > 0 ? BUILT_RUNTIME : driver.version);
     try_program(folder, "cpu", false);
     if (BUILT_RUNTIME > 0)
         try_program(folder, "gpu", broken);

@@ -11,8 +11,6 @@ extern "C" {
 
 /** A step names the path that it took, such as "4-byte copies", by a literal; its row shows it. */
 void code_path(const char *path);
-/** The last path that was named. */
-const char *code_path_taken(void);
 
 #ifdef __cplusplus
 }

@@ -12,14 +12,10 @@ enum {
     SEED_GARBAGE = 4
 };
 
-static const char *path_taken = "";
+static const char *path_taken = ""; /* the last that was named */
 
 void code_path(const char *path) {
     path_taken = path;
-}
-
-const char *code_path_taken(void) {
-    return path_taken;
 }
 
 void *problem_memory(struct problem *p, double bytes) {
@@ -94,7 +90,7 @@ static struct fault begin_run(const struct solver *s, const char *schedule,
     const struct options *o = p->options;
     const bool gemm = p->track->kind == SHAPE_GEMM;
     struct fault f;
-    fault_clear(&f);
+    memset(&f, 0, sizeof f);
     snprintf(f.step, sizeof f.step, "%s", s->name);
     snprintf(f.shape, sizeof f.shape, "%s", p->shape->name);
     snprintf(f.inputs, sizeof f.inputs, "%s", in->name);
@@ -142,7 +138,6 @@ static const char *run_once(const struct solver *s, int run) {
         struct fill garbage = {.mode = FILL_BITS, .seed = SEED_GARBAGE + (uint64_t)run};
         judge_fill(&p->workspace, &garbage);
     }
-    p->latest = s;
     return device_error(p->track->run(s, 0));
 }
 
@@ -221,7 +216,7 @@ static bool verify(const struct solver *s, const char *when, struct row *row) {
         failed += wrong;
         done = failed > 0 && (!p->options->each_schedule || (in->judged && wrong >= schedules));
     }
-    snprintf(row->path, sizeof row->path, "%s", code_path_taken());
+    snprintf(row->path, sizeof row->path, "%s", path_taken);
     if (failed > 0)
         return false;
     const char *unjudged = s->entry != NULL ? s->entry->unjudged : NULL;
@@ -236,24 +231,33 @@ static const struct input *last_input(const struct problem *p) {
     return &p->track->inputs[p->track->input_count - 1];
 }
 
-static const char *run_counted(void *context, bool base) {
-    struct problem *p = context;
-    return run_once(&p->solvers[base], 0);
-}
-
 /* Counts what one run does, and what one of the base does if it has no program, or with --base. */
 static bool count(struct problem *p, struct row *rows) {
-    const bool with_base = p->own_base || (p->base != NULL && p->options->base);
+    const int solvers = p->own_base || (p->base != NULL && p->options->base) ? 2 : 1;
+    const struct input *in = last_input(p);
     const char *schedule = device_schedule(0, p->options->schedule);
-    struct counted counted = {run_counted, p, &rows[0], with_base ? &rows[1] : NULL};
-    for (int i = 0; i <= with_base; ++i)
-        p->track->fill(&p->solvers[i], last_input(p));
-    begin_run(&p->solvers[0], schedule, last_input(p));
-    const char *error = counters_report(&counted, p->report);
-    if (error != NULL)
-        return fail(p->latest, schedule, last_input(p), "judge.device_error", "", error, rows);
-    for (int i = 0; i <= with_base; ++i)
+    FILE *table = p->report->table.file;
+    struct counters counters[2];
+    for (int i = 0; i < solvers; ++i) {
+        const struct solver *s = &p->solvers[i];
+        p->track->fill(s, in);
+        begin_run(s, schedule, in);
+        device_count();
+        code_path("");
+        const char *error = run_once(s, 0);
+        if (error != NULL)
+            return fail(s, schedule, in, "judge.device_error", "", error, rows);
+        counters[i].step = rows[i].step, counters[i].shape = rows[i].shape;
+        device_counted(&counters[i]);
+        counters_row(&rows[i], &counters[i]);
         snprintf(rows[i].status, sizeof rows[i].status, STATUS_COUNTED);
+        snprintf(rows[i].path, sizeof rows[i].path, "%s", path_taken);
+        report_counters(p->report, &counters[i]);
+        if (table != NULL)
+            counters_print_lines(table, &counters[i]);
+    }
+    if (table != NULL)
+        counters_print_sums(table, &counters[0], solvers == 2 ? &counters[1] : NULL);
     return true;
 }
 
@@ -275,6 +279,7 @@ static bool time_all(struct problem *p, struct contestant *contestants, struct r
             .run = run_timed, .prepare = poison_timed, .context = &p->solvers[i]};
         p->track->fill(&p->solvers[i], last_input(p));
     }
+    p->latest = p->solvers;
     const char *failure = timing_run(contestants, p->count, p->device, p->options);
     if (failure != NULL)
         return fail(p->latest, "hardware", last_input(p), "judge.device_error", "timing: ", failure,

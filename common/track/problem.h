@@ -49,7 +49,7 @@ struct problem {
     struct solver solvers[SOLVERS_MAX]; /**< the step, then its base if there is one */
     int count;
     const struct solver *base;   /**< or null */
-    const struct solver *latest; /**< the one that ran last */
+    const struct solver *latest; /**< the one that was timed last */
     bool own_base; /**< named "baseline": it has no program of its own, and is reported too */
     double need, available; /**< bytes of device memory asked for; free before */
     void *memory[MEMORY_MAX];

@@ -29,12 +29,12 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from course import ROOT, build_folder, csv_text, diffs_of, read_csv, step, steps, track
 from course import write as write_text
 
-PARTS = ("ladder", "variants", "pad1", "timeline", "profile")
 REASONS = ("barrier", "branch_resolving", "dispatch_stall", "drain", "lg_throttle", "long_scoreboard",
            "math_pipe_throttle", "membar", "mio_throttle", "no_instruction", "not_selected",
            "short_scoreboard", "sleeping", "wait")
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
-COLUMNS = {row["column"]: (row["metric"], float(row["factor"])) for row in read_csv("docs/results/metrics.csv")[1] if row["metric"]}
+COLUMNS = {row["column"]: (row["metric"], float(row["factor"]))
+           for row in read_csv("docs/results/metrics.csv")[1] if row["metric"]}
 LIMITS = ["launch__occupancy_limit_" + what for what in ("blocks", "registers", "shared_mem", "warps")]
 
 
@@ -45,16 +45,16 @@ def say(text):
 failures = 0  # programs that failed: the exit status says so at the end
 
 
-def run(command, **options):
+def run(command, capture=True, **options):
     """Runs a program; says what it was and what it complained of if it failed."""
     global failures
     try:
-        done = subprocess.run(command, capture_output=True, text=True, **options)
+        done = subprocess.run(command, capture_output=capture, text=True, **options)
     except FileNotFoundError:
         sys.exit(f"{command[0]}: not found; measuring needs an NVIDIA GPU with its driver, and ncu for the counters")
     if done.returncode != 0:
         failures += 1
-        say(f"{' '.join(command)}: exit status {done.returncode}\n{done.stderr.strip()}")
+        say(f"{' '.join(command)}: exit status {done.returncode}\n{(done.stderr or '').strip()}")
     return done
 
 
@@ -69,34 +69,29 @@ def gpu_facts():
 def write(path, facts, rows):
     """Writes facts as comments, then the rows; keeps no half a file."""
     if rows:
-        write_text(os.path.abspath(path), csv_text([f"# {key}: {value}" for key, value in facts.items()], rows))
+        write_text(path, csv_text([f"# {key}: {value}" for key, value in facts.items()], rows))
     say(f"{path}: {len(rows)} rows" if rows else f"{path}: nothing to write")
 
 
 # ---- what the programs time themselves ----
 
-def ladder(build, prefix, part, *options):
-    done = subprocess.run([f"{build}/ladder", "--gpu", "--csv", f"{prefix}-{part}.csv", *options])
-    if done.returncode != 0:
-        global failures
-        failures += 1
-        say(f"ladder: exit status {done.returncode}")
+def ladder(args, path, *options):
+    run([f"{args.build}/ladder", "--gpu", "--csv", path, *options], capture=False)
 
 
-def pad1(build, prefix):
-    path, lines = f"{prefix}-pad1.csv", []
+def pad1(args, path, _):
+    lines = []
     for name in ("05_wmma", "06_wmma_db", "06_branches", "07_fp32_db"):
-        done = run([f"{build}/gpu/{name}", "--shape", "book", "--pad", "1", "--csv", "-"])
+        done = run([f"{args.build}/gpu/{name}", "--shape", "book", "--pad", "1", "--csv", "-"])
         lines += [l for l in done.stdout.splitlines() if l not in lines and (not lines or l[:1] != "#")]
-    with open(path, "w", encoding="utf-8") as file:
-        file.write("\n".join(lines) + "\n")
+    write_text(path, "\n".join(lines) + "\n")
 
 
-def timeline(build, prefix, facts):
+def timeline(args, path, facts):
     """The stamps of the last run, as clocks since the first of them."""
-    rows, stamps = [], os.path.abspath(f"{prefix}-timeline.tmp")
+    rows, stamps = [], f"{path}.tmp"
     for step in ("05_wmma", "06_wmma_db"):
-        done = run([f"{build}/gpu/{step[:2]}_timeline", "--shape", "book", "--samples", "5"],
+        done = run([f"{args.build}/gpu/{step[:2]}_timeline", "--shape", "book", "--samples", "5"],
                    env=dict(os.environ, OVERLAP_TIMELINE=stamps))
         if done.returncode != 0:
             continue
@@ -105,7 +100,7 @@ def timeline(build, prefix, facts):
         os.remove(stamps)
         for i, *clocks in iterations:
             rows.append(dict(step=step, iteration=i, **{f"clock_{n}": c - iterations[0][1] for n, c in enumerate(clocks)}))
-    write(f"{prefix}-timeline.csv", facts, rows)
+    write(path, facts, rows)
 
 
 # ---- hardware counters ----
@@ -117,7 +112,8 @@ def number(text):
         return None
 
 
-def short(value, factor):
+def figure(text, factor):
+    value = number(text)
     if value is None:
         return ""
     value *= factor
@@ -145,8 +141,7 @@ def counters(program, kernels, options):
 
 def profile_row(name, kernel, shape, launch):
     row = {"step": name, "kernel": kernel, "shape": shape}
-    for column, (metric, factor) in COLUMNS.items():
-        row[column] = short(number(launch.get(metric, "")), factor)
+    row |= {column: figure(launch.get(metric, ""), factor) for column, (metric, factor) in COLUMNS.items()}
     row["grid"] = launch.get("launch__grid_size") or launch.get("Grid Size", "")
     limits = [v for v in (number(launch.get(limit, "")) for limit in LIMITS) if v]
     row["blocks_per_sm"] = f"{min(limits):.0f}" if limits else ""
@@ -156,13 +151,13 @@ def profile_row(name, kernel, shape, launch):
     return row
 
 
-def profile(build, prefix, facts, part, programs):
+def profile(args, path, facts, programs):
     """`programs`: of each the name, its track, the sizes. A kernel is known by its name: the build has added the step's."""
     rows = []
     facts = dict(facts, counters="ncu --clock-control none, caches flushed before every pass; docs/results/metrics.csv names them",
                  stalls="the three most frequent, in average warps of a scheduler per issued instruction")
     for name, of_track, shapes in programs:
-        program, symbol = f"{build}/gpu/{name}", f"{of_track}_kernel_{name}"
+        program, symbol = f"{args.build}/gpu/{name}", f"{of_track}_kernel_{name}"
         if not os.access(program, os.X_OK):
             say(f"{program}: not built")
             continue
@@ -171,7 +166,23 @@ def profile(build, prefix, facts, part, programs):
             # The last launch of each grid: there is one grid a size, in their order.
             last = {l["Grid Size"]: l for l in launches if l["Kernel Name"].partition("(")[0] == wanted}
             rows += [profile_row(name, kernel, shape, launch) for shape, launch in zip(shapes, last.values())]
-        write(f"{prefix}-{part}.csv", facts, rows)
+        write(path, facts, rows)
+
+
+def profile_variants(args, path, facts):
+    tracks = {d["name"]: step(d["step"]).track for d in diffs_of("variants")}
+    profile(args, path, facts, [(name, of_track, track(of_track)["profiled"][:1]) for name, of_track in tracks.items()
+                                if not args.only or name in args.only.split(",")])
+
+
+PARTS = {
+    "ladder": lambda args, path, _: ladder(args, path, "--shapes", "real"),
+    "variants": lambda args, path, _: ladder(args, path, "--variants", "--shapes", "book,square-4096"),
+    "pad1": pad1,
+    "timeline": timeline,
+    "profile": lambda *where: profile(*where, [(s.name, s.track, track(s.track)["profiled"]) for s in steps()]),
+    "profile-variants": profile_variants,
+}
 
 
 def main():
@@ -181,33 +192,20 @@ def main():
     parser.add_argument("--only", default="", help="names of experiments to profile, with commas")
     parser.add_argument("parts", nargs="*", metavar="PART")
     args = parser.parse_args()
-    unknown = set(args.parts) - set(PARTS) - {"profile-variants"}
+    unknown = [part for part in args.parts if part not in PARTS]
     if unknown:
-        parser.error(f"{', '.join(unknown)}: allowed: {', '.join(PARTS)}, profile-variants")
+        parser.error(f"{', '.join(unknown)}: allowed: {', '.join(PARTS)}")
     os.environ["OVERLAP_BUILD"] = args.build
+    os.environ["LC_ALL"] = "C"  # ncu writes figures as the locale has them
     stale = glob.glob(f"{args.build}/variants/*/*.stale")
     if stale:
         sys.exit(f"{stale[0]}: the diff no longer applies: its figures would be the step's")
-    os.environ["LC_ALL"] = "C"  # ncu writes figures as the locale has them
     name, facts = gpu_facts()
     os.makedirs(args.out, exist_ok=True)
-    prefix = os.path.join(args.out, re.sub(r"[^a-z0-9]+", "-", name.lower().replace("nvidia ", "")))
-    for part in args.parts or PARTS:
+    prefix = os.path.abspath(os.path.join(args.out, re.sub(r"[^a-z0-9]+", "-", name.lower().replace("nvidia ", ""))))
+    for part in args.parts or list(PARTS)[:-1]:
         say(f"== {part}")
-        if part == "ladder":
-            ladder(args.build, prefix, part, "--shapes", "real")
-        elif part == "variants":
-            ladder(args.build, prefix, part, "--variants", "--shapes", "book,square-4096")
-        elif part == "pad1":
-            pad1(args.build, prefix)
-        elif part == "timeline":
-            timeline(args.build, prefix, facts)
-        elif part == "profile":
-            profile(args.build, prefix, facts, part, [(s.name, s.track, track(s.track)["profiled"]) for s in steps()])
-        else:
-            chosen = {v: step(fields["step"]).track for v, fields in diffs_of("variants").items()
-                      if not args.only or v in args.only.split(",")}
-            profile(args.build, prefix, facts, part, [(v, t, track(t)["profiled"][:1]) for v, t in chosen.items()])
+        PARTS[part](args, f"{prefix}-{part}.csv", facts)
     if failures > 0:
         sys.exit(f"{failures} programs failed, see above")
 

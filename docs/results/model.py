@@ -10,13 +10,13 @@ The model: BUILD/cpu-checked/NN_name --counters. At `book` a GEMM is too long fo
 import argparse
 import collections
 import json
-import os
 import subprocess
 import sys
 import tempfile
+from os import path
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, path.dirname(path.dirname(path.abspath(__file__))))
 from course import build_folder, csv_text, read_csv, write
 
 SMALL = ("256x128x256", "2^20")  # the model runs at these
@@ -34,29 +34,15 @@ COUNTERS = {
     "conflicts, copies": (lambda m: m["copy shared"] - m["ideal copy shared"], lambda h: h["conflicts_copy"]),
     "Tensor Core": (lambda m: m["flops"] // FLOPS, lambda h: h["tensor_instructions"]),
 }
-
-# Why the two differ where they do: docs/counters.md has the words.
-CAUSES = {
-    "vectors": ["03_tiled shared loads, cycles"],
-    "lanes by twos": ["04_regblock shared loads, cycles", "07_fp32_db shared loads, cycles"],
-    "neighbours": ["05_wmma shared stores, cycles", "05_wmma conflicts, stores",
-                   "06_wmma_db shared stores, cycles", "06_wmma_db conflicts, stores"],
-    "padded rows": ["07_fp32_db load sectors"],
-    "zero-fill": ["06_wmma_db copy sectors", "07_fp32_db copy sectors", "08_reduction_async copy sectors"],
-    "HFMA2.MMA": [f"{step} Tensor Core" for step in ("02_cache", "03_tiled", "04_regblock", "07_fp32_db", "09_scan_async")],
-    "look-back": ["09_scan_async load sectors"],
-    "not explained": ["09_scan_async copy sectors"],
-}
+CAUSES = {(row["step"], row["counter"]): row["cause"] for row in read_csv("docs/results/causes.csv")[1]}
 
 
 def counted(build, step, shape):
     """The model's sums by operation and memory, from the records that --json writes."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = f"{folder}/counters.json"
-        subprocess.run([f"{build}/cpu-checked/{step}", "--counters", "--shape", shape, "--json", path],
+    with tempfile.NamedTemporaryFile() as file:
+        subprocess.run([f"{build}/cpu-checked/{step}", "--counters", "--shape", shape, "--json", file.name],
                        stdout=subprocess.DEVNULL, check=True)
-        with open(path, encoding="utf-8") as file:
-            record = next(r for r in json.load(file)["counters"] if r["step"] == step)
+        record = next(r for r in json.load(file)["counters"] if r["step"] == step)
     sums = collections.Counter(flops=record["sums"]["tensor_flops"])
     for line in record["lines"]:
         sums[f"{line['operation']} {line['memory']}"] += line["cost"]
@@ -70,27 +56,21 @@ def at_book(build, step):
     return collections.Counter({key: 128 * (n + (long[key] - n) * 15) for key, n in short.items()})
 
 
-def other_traffic(counter, values, small):
-    """Whether the hardware has more cycles of shared memory, and all that are more are conflicts to it."""
-    model, hardware = values[counter]
-    kind = next((k for k in ("loads", "stores") if counter in (f"shared {k}, cycles", f"conflicts, {k}")), None)
-    if model >= hardware or not (kind or counter == "conflicts, copies"):
-        return False
-    if counter.startswith("conflicts") and small is not values and small[counter][0] == small[counter][1]:
-        return True  # the pattern of a tile does not depend on how many there are
-    if kind:
-        cycles, conflicts = values[f"shared {kind}, cycles"], values[f"conflicts, {kind}"]
-        return cycles[0] - conflicts[0] == cycles[1] - conflicts[1]
-    return True
-
-
 def verdict(step, counter, values, small):
-    """Equal, or why not."""
-    if values[counter][0] == values[counter][1]:
+    """Equal, or why not. It is other traffic where the hardware has more cycles, all of which are conflicts to it."""
+    model, hardware = values[counter]
+    if model == hardware:
         return "equal"
-    if other_traffic(counter, values, small):
+    if model < hardware and counter == "conflicts, copies":
         return "other traffic"
-    return next((cause for cause, where in CAUSES.items() if f"{step} {counter}" in where), "not explained")
+    for kind in ("loads", "stores"):
+        conflicts, cycles = f"conflicts, {kind}", f"shared {kind}, cycles"
+        if model < hardware and counter in (conflicts, cycles):
+            # The pattern of a tile does not depend on how many there are.
+            alike = counter == conflicts and small[counter][0] == small[counter][1]
+            if alike or values[cycles][0] - values[conflicts][0] == values[cycles][1] - values[conflicts][1]:
+                return "other traffic"
+    return CAUSES.get((step, counter), "not explained")
 
 
 def main():
@@ -99,23 +79,23 @@ def main():
     parser.add_argument("gpu", nargs="?", default="h200")
     args = parser.parse_args()
     comments, launches = read_csv(f"docs/results/{args.gpu}-profile.csv")
-    facts = [line for line in comments if line.startswith(("# date", "# GPU", "# driver"))]
     found, rows = {}, []
     for launch in launches:
         step, shape = launch["step"], launch["shape"]
-        if launch["kernel"] != "kernel.cu" or shape not in ("book", *SMALL):
-            continue
-        sums = at_book(args.build, step) if shape == "book" else counted(args.build, step, shape)
-        metrics = {k: int(v) for k, v in launch.items() if v.isdigit()}
-        found[step, shape] = {c: (model(sums), hardware(metrics)) for c, (model, hardware) in COUNTERS.items()}
+        if launch["kernel"] == "kernel.cu" and shape in ("book", *SMALL):
+            sums = at_book(args.build, step) if shape == "book" else counted(args.build, step, shape)
+            metrics = {k: int(v) for k, v in launch.items() if v.isdigit()}
+            found[step, shape] = {c: (model(sums), hardware(metrics)) for c, (model, hardware) in COUNTERS.items()}
     for (step, shape), values in found.items():
         small = next(found[step, s] for s in SMALL if (step, s) in found)
         for counter, (model, hardware) in values.items():
             if model or hardware:
-                rows.append(dict(step=step, shape=shape, counter=counter, model=model, hardware=hardware,
-                                 ratio=f"{model / hardware:.4f}" if hardware else "",
-                                 verdict=verdict(step, counter, values, small)))
-    facts += ["# model: the CPU device, docs/results/model.py; at book from two smaller runs", f"# hardware: {args.gpu}-profile.csv"]
+                rows.append({"step": step, "shape": shape, "counter": counter, "model": model, "hardware": hardware,
+                             "ratio": f"{model / hardware:.4f}" if hardware else "",
+                             "verdict": verdict(step, counter, values, small)})
+    facts = [line for line in comments if line.startswith(("# date", "# GPU", "# driver"))]
+    facts += ["# model: the CPU device, docs/results/model.py; at book from two smaller runs",
+              f"# hardware: {args.gpu}-profile.csv"]
     write(f"docs/results/{args.gpu}-model.csv", csv_text(facts, rows))
 
 

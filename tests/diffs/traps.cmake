@@ -16,7 +16,7 @@
 foreach(trap IN LISTS DIFFS_traps)
   # A program for each device that must catch the bug.
   set(name trap_${trap})
-  diff_step(${name} traps ${trap} ${CMAKE_CURRENT_BINARY_DIR}/traps)
+  diff_step(traps ${trap} ${CMAKE_CURRENT_BINARY_DIR}/traps)
   if(NOT Caught AND NOT Race)
     message(FATAL_ERROR "${trap}.diff: wanted a header line Caught: or Race:")
   endif()

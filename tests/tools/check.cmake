@@ -1,6 +1,6 @@
 # build/check and build/start: see check_test.py. CTest also checks whatever stands in mine/, label mine. A check compiles
 # its file twice, so most of these tests, minutes in all, run only where they are asked for: ctest -C thorough.
-if(NOT OVERLAP_CHECK)
+if(NOT CHECK_FLAVOURS)
   overlap_test(check cpu 60 sh ${OVERLAP_TESTS}/skip.sh "build/check was left out, see what CMake said")
   return()
 endif()
@@ -24,6 +24,7 @@ list(REMOVE_ITEM groups ${quick})
 foreach(group IN LISTS quick)
   overlap_test(check.${group} cpu 300 ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/check_test.py
                ${CMAKE_BINARY_DIR} ${group})
+  set_tests_properties(check.${group} PROPERTIES COST 500) # long, so soon
 endforeach()
 foreach(group IN LISTS groups)
   add_test(NAME check.${group} CONFIGURATIONS thorough

@@ -30,7 +30,7 @@ expect 0 '^doxygen  *\(found\|missing (site): sudo apt-get install doxygen\)' "$
 expect 0 '^compute-sanitizer  *missing (tests): sudo apt-get install cuda-sanitizer-13-0' env FAKE_GPUS=1 "$doctor"
 expect 0 '^CPU programs  *not built: cmake --build ' "$doctor"
 expect 0 '^checked programs  *left out: cmake ' "$doctor"
-expect 2 'usage: ' "$doctor" --all
+expect 2 "unrecognized option '--all'" "$doctor" --all
 
 # ---- a build without CUDA beside a GPU is wrong, unless it was wished ----
 expect 1 'WRONG: the GPU is not used, for no nvcc: sudo apt-get install cuda-toolkit && cmake -S source -B /' env FAKE_GPUS=1 "$no_nvcc"

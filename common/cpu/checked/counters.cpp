@@ -1,29 +1,24 @@
 /** @file counters.cpp What a warp's instructions cost. */
-#include <map>
-#include <set>
 #include <unordered_map>
 #include "checked/counters.h"
-#include "core/program.h"
 
 namespace cpu {
-cpu_counters sums;
 bool counting;
 
 namespace {
 struct Site {
+    Place place;
     uint64_t instructions, cost, ideal; ///< sectors of global memory or cycles of shared memory
 };
+cpu_counters sums;
 std::unordered_map<Place, Spot> spots;
-std::vector<Spot *> new_spots; ///< whose line is not known yet
+std::vector<Place> new_places; ///< whose line is not known yet
 std::map<decltype(LogEntry().key()), Site> sites;
 
 void find_lines() {
-    static std::map<std::string, const Spot *> first;
-    std::vector<Place> places;
-    for (const Spot *spot : new_spots) places.push_back(spot->place);
-    look_up_lines(places);
-    for (Spot *spot : new_spots) spot->line = first.try_emplace(source_line(spot->place), spot).first->second;
-    new_spots.clear();
+    look_up_lines(new_places);
+    for (Place place : new_places) spots[place].line = keep(source_line(place));
+    new_places.clear();
 }
 
 /// The distinct pieces of `unit` bytes that accesses touch.
@@ -48,19 +43,15 @@ void count(const std::vector<LogEntry> &lanes) {
     std::vector<uint64_t> part;
     const LogEntry &e = lanes[0];
     uint64_t bytes = e.size * lanes.size(), cost = 0, ideal = 0;
-    if (e.op == Op::wait) {
-        ++sums.waits;
-    } else if (e.op == Op::multiply) {
-        ++sums.mma;
-        sums.tensor_flops += e.address;
-    } else if (e.shared) {
+    if (e.op == Op::wait) ++sums.waits;
+    else if (e.op == Op::multiply) ++sums.mma, sums.tensor_flops += e.address;
+    else if (e.shared) {
         // 8 bytes a lane go out in two groups of lanes, 16 bytes in four, or in two if lanes read by twos.
         bool twos = e.op == Op::load && e.size == 16 && (by_twos(lanes, 1) || by_twos(lanes, 2));
         unsigned together = e.size <= 4 ? 32 : e.size <= 8 || twos ? 16 : 8;
         for (size_t i = 0; i < lanes.size(); part.clear(), ++ideal) {
             unsigned group = lanes[i].lane / together, words[32] = {}, most = 0; // of each bank
-            for (; i < lanes.size() && lanes[i].lane / together == group; ++i)
-                part.push_back(lanes[i].address);
+            while (i < lanes.size() && lanes[i].lane / together == group) part.push_back(lanes[i++].address);
             for (uint64_t word : pieces(part, e.size, 4)) most = std::max(most, ++words[word % 32]);
             cost += most;
         }
@@ -83,15 +74,15 @@ void count(const std::vector<LogEntry> &lanes) {
         if (e.op == Op::copy) sums.copy_sectors += cost, sums.copy_ideal += ideal;
     }
     Site &site = sites[e.key()];
+    site.place = e.spot->place;
     ++site.instructions, site.cost += cost, site.ideal += ideal;
 }
-
 } // namespace
 
 void count_later(Agent thread, Op op, bool shared, Place place, uint64_t address, unsigned size,
                  uint64_t to) {
     auto [spot, fresh] = spots.try_emplace(place, Spot{place, nullptr});
-    if (fresh) new_spots.push_back(&spot->second);
+    if (fresh) new_places.push_back(place);
     Log &log = thread.block.trace->logs[thread.number];
     const auto lane = uint8_t(thread.number % warp_size);
     log.entries.push_back({address, to, &spot->second, op, shared, lane, uint16_t(size)});
@@ -107,11 +98,10 @@ void count_later(Agent thread, Op op, bool shared, Place place, uint64_t address
 }
 
 void count_warp(Block &block, unsigned warp) {
-    std::vector<LogEntry> together;
     Log *const begin = &block.trace->logs[warp * warp_size];
     Log *const end = begin + std::min(warp_size, block.threads - warp * warp_size);
     find_lines();
-    for (;;) {
+    for (std::vector<LogEntry> together;; together.clear()) {
         const LogEntry *first = nullptr;
         for (Log *log = begin; log < end; ++log)
             if (const auto &all = log->entries;
@@ -119,7 +109,6 @@ void count_warp(Block &block, unsigned warp) {
                 first = &all[0];
         if (!first) break;
         const auto key = first->key();
-        together.clear();
         for (Log *log = begin; log < end; ++log)
             if (auto &all = log->entries; !all.empty() && all[0].key() == key) {
                 together.push_back(all[0]);
@@ -136,30 +125,27 @@ void count_block(Block &block, bool barrier) {
         for (Log &log : block.trace->logs) log.begins = true;
 }
 
-unsigned counter_lines(const cpu_counter_line **lines) {
+cpu_counters Counter::counters() { return sums; }
+void Counter::reset_counters() {
+    counting = true;
+    sums = {};
+    sites.clear();
+}
+unsigned Counter::counter_lines(const cpu_counter_line **lines) {
     static const char *const operations[] = {"load", "store", "atomic", "copy", "wait", "mma"};
-    static std::set<std::string> texts; // which the lines point to
     static std::vector<cpu_counter_line> all;
-    auto keep = [](const std::string &text) { return texts.insert(text).first->c_str(); };
     all.clear();
     for (const auto &[key, site] : sites) {
-        const auto &[line, shared, op, size] = key;
-        const bool accesses = op < Op::wait;
-        all.push_back({keep(source_file(line->place)), line_number(line->place), operations[int(op)],
-                       !accesses ? ""
-                       : shared  ? "shared"
-                                 : "global",
-                       size, site.instructions, site.cost, site.ideal, keep(source_text(line->place))});
+        const auto &[name, shared, op, size] = key;
+        const Line &line = line_of(site.place);
+        const char *memory = op >= Op::wait ? "" : shared ? "shared" : "global";
+        all.push_back({line.file.c_str(), line.number, operations[int(op)], memory, size, site.instructions,
+                       site.cost, site.ideal, keep(source_text(site.place))});
     }
     std::stable_sort(all.begin(), all.end(), [](const cpu_counter_line &a, const cpu_counter_line &b) {
         return std::make_tuple(strcmp(a.file, b.file), a.line) < std::make_tuple(0, b.line);
     });
     *lines = all.data();
     return unsigned(all.size());
-}
-void reset_counters() {
-    counting = true;
-    sums = {};
-    sites.clear();
 }
 } // namespace cpu

@@ -1,20 +1,17 @@
-/**
- * @file counters.h
- * What a warp's instructions cost. Each lane's accesses are logged; where all lanes of a warp have come
- * to one place the logs are merged, the lowest address in the program first, which is where lanes that
- * parted meet again. Accesses of one kind and source line are one instruction, of which the compiler may
- * have made several. So the sums do not depend on the order in which lanes ran.
- */
+/** @file counters.h What a warp's instructions cost. Each lane's accesses are logged; where all lanes of a warp
+ * have come to one place the logs are merged, the lowest address in the program first, which is where lanes
+ * that parted meet again. Accesses of one kind and source line are one instruction, of which the compiler
+ * may have made several. So the sums do not depend on the order in which lanes ran. */
 #pragma once
 #include "core/tracer.h"
 
 namespace cpu {
 enum class Op : uint8_t { load, store, atomic, copy, wait, multiply };
 
-/// A place in the program, and its line: the first spot that has the same.
+/// A place in the program, and its line: one pointer for all that have the same.
 struct Spot {
     Place place;
-    const Spot *line;
+    const char *line;
 };
 struct LogEntry {
     uint64_t address, to; ///< to: of a copy's read, in shared memory
@@ -34,7 +31,6 @@ struct BlockTrace {
     std::vector<Log> logs; ///< of its threads
 };
 
-extern cpu_counters sums;
 extern bool counting; ///< since the first cpu_counters_reset(): races are found without
 /// Adds what a thread did to its log, to be made one instruction of its warp. `to`: where in shared
 /// memory a copy of global memory goes.
@@ -43,6 +39,10 @@ void count_later(Agent thread, Op op, bool shared, Place place, uint64_t address
 /// Makes warp instructions of the logs of a warp whose lanes have all come to one place, or of all warps.
 void count_warp(Block &block, unsigned warp);
 void count_block(Block &block, bool barrier);
-unsigned counter_lines(const cpu_counter_line **lines);
-void reset_counters();
+/// The part of a tracer that gives what was counted.
+struct Counter : Tracer {
+    void reset_counters() override;
+    cpu_counters counters() override;
+    unsigned counter_lines(const cpu_counter_line **lines) override;
+};
 } // namespace cpu

@@ -1,23 +1,13 @@
-/**
- * @file races.cpp
- * The race detector: vector clocks as in DJIT+, and for each granule of memory epochs as in FastTrack. GCC's
- * -fsanitize=thread makes compiled kernels call __tsan_read4() and the like, which are here; libtsan itself
- * is not linked.
+/** @file races.cpp The race detector: vector clocks as in DJIT+, and for each granule of memory epochs as in
+ * FastTrack. GCC's -fsanitize=thread makes compiled kernels call __tsan_read4() and the like, which are here.
  *
  * Every agent of a block has a clock, and a vector clock of what it knows of the others: an access whose
  * epoch (clock at agent) is within it happened before. Shadow memory keeps, for each granule, its latest
- * writes and two of the reads since. An access must come after those that it conflicts with:
- * - in a block by barriers (__syncthreads, __syncwarp) and by the order of one thread's statements;
- * - by flags, in a block or between blocks: write, fence, atomic or volatile write of the flag; atomic
- *   or volatile read of it, fence, read. Barriers hand on what a thread has released or seen.
- * An asynchronous copy is a write that is unordered from its issue to the wait of its own agent.
- */
-#include <map>
+ * writes and two of the reads since. README.md says what orders accesses; barriers also hand on what a thread
+ * has released or seen. An asynchronous copy is unordered from its issue to the wait of its own agent. */
 #include <numeric>
-#include <set>
 #include <unordered_map>
 #include "checked/counters.h"
-#include "core/program.h"
 
 namespace cpu {
 namespace {
@@ -54,16 +44,16 @@ struct Flags {
 struct AgentClock {
     uint32_t now = 1;
     bool has_own = false; ///< whether `own` says more than the block's `common`
-    VectorClock own;
-    Flags flags;
+    VectorClock own = {};
+    Flags flags = {};
 };
 struct BlockClock : BlockTrace {
     VectorClock common; ///< what all agents know of each other
     std::vector<AgentClock> agents;
+    explicit BlockClock(size_t n) : BlockTrace{std::vector<Log>(n)}, common(n), agents(n) {}
 };
 
 struct Race {
-    FaultKind kind;
     Epoch here, there;
     const void *address;
     Block *block; ///< where it was found
@@ -84,16 +74,12 @@ AgentClock &clock_of(Agent agent) { return clock_of(agent.block).agents[agent.nu
 
 ShadowPage &find_page(const Block &block, const void *p) {
     auto [at, fresh] = block.grid.trace->pages.try_emplace(uintptr_t(p) / page_bytes);
-    ShadowPage &page = at->second;
-    if (fresh) {
-        const Allocation *a = find_allocation(block.grid.device, p);
-        page.begin = a ? a->begin : nullptr;
-        page.end = a ? a->end : reinterpret_cast<const char *>(UINTPTR_MAX);
-        page.ignored = !a && !block.shared.has(p) && offset_in_program(p) == outside;
-        page.shift = 2;
-        page.cells.resize(page.ignored ? 0 : page_bytes >> 2);
-    }
-    return page;
+    if (!fresh) return at->second;
+    const Allocation *a = find_allocation(block.grid.device, p);
+    const char *end = a ? a->end : reinterpret_cast<const char *>(UINTPTR_MAX);
+    const bool ignored = !a && !block.shared.has(p) && offset_in_program(p) == outside;
+    std::vector<ShadowCell> cells(ignored ? 0 : page_bytes >> 2);
+    return at->second = {ignored, a ? a->begin : nullptr, end, 2, cells};
 }
 
 ShadowPage &page_of(const Block &block, const void *p) {
@@ -151,11 +137,10 @@ struct Check {
     }
 
     void race(FaultKind kind, Epoch there, const void *p) const {
-        Race race = {there.block != now.block ? FaultKind::race_blocks : kind, now, there, p, &block};
-        auto [at, fresh] =
-            block.grid.trace->races.insert({{race.kind, uint32_t(now.place), uint32_t(there.place)}, race});
-        if (!fresh && same_warp(at->second.here, at->second.there) && !same_warp(now, there))
-            at->second = race; // says more
+        if (there.block != now.block) kind = FaultKind::race_blocks;
+        Race &race = block.grid.trace->races[{kind, uint32_t(now.place), uint32_t(there.place)}];
+        if (!race.block || (same_warp(race.here, race.there) && !same_warp(now, there))) // says more
+            race = {now, there, p, &block};
     }
     void after_write(Epoch w, const void *p) const {
         if (w.clock == 0) return;
@@ -216,12 +201,9 @@ void touch(Agent agent, Place place, const void *p, unsigned size, bool write, b
     Block &block = agent.block;
     const BlockClock &trace = clock_of(block);
     const AgentClock &clock = trace.agents[agent.number];
-    const Epoch now = {clock.now,
-                       uint32_t(uintptr_t(place) - program_begin),
-                       uint32_t(block.number),
-                       uint16_t(agent.number),
-                       atomic,
-                       uint64_t(kind)};
+    const auto offset = uint32_t(uintptr_t(place) - program_begin);
+    const Epoch now = {clock.now, offset,       uint32_t(block.number), uint16_t(agent.number),
+                       atomic,    uint8_t(kind)};
     const Check check = {block, clock, trace.common.data(), now, write, block.shared.has(p)};
     each_cell(block, p, size, check);
 }
@@ -257,56 +239,40 @@ void fence(Agent agent, bool device) {
     clock.flags.released = joined(clock.flags.released, std::make_shared<BlockClocks>(told));
 }
 
-std::string line_of(Epoch e) { return source_line(place_in_program(e.place)); }
-
-void report(const Grid &grid, const Race &r) {
-    FaultKind kind = r.kind;
-    if (kind == FaultKind::race_read_write && same_warp(r.here, r.there))
-        kind = FaultKind::race_read_write_in_warp;
-    if (kind == FaultKind::race_write_write && same_warp(r.here, r.there))
-        kind = FaultKind::race_write_write_in_warp;
-    cpu::report({kind,
-                 line_of(r.here),
-                 {},
-                 position(grid, r.here.agent, r.here.block),
-                 line_of(r.there),
-                 memory_name(r.block->shared, r.address),
-                 position(grid, r.there.agent, r.there.block)});
-}
-
 void report_races(Grid &grid) {
+    auto place = [](Epoch e) { return place_in_program(e.place); };
+    auto who = [&grid](Epoch e) { return position(grid, e.agent, e.block); };
     auto &races = grid.trace->races;
     std::vector<Place> places;
-    for (const auto &[key, r] : races)
-        for (const Epoch &e : {r.here, r.there}) places.push_back(place_in_program(e.place));
+    for (const auto &[key, r] : races) places.insert(places.end(), {place(r.here), place(r.there)});
     look_up_lines(places);
     std::set<std::pair<FaultKind, std::set<std::string>>> told; // a pair of lines, whichever came first
-    for (const auto &[key, r] : races)
-        if (told.insert({r.kind, {line_of(r.here), line_of(r.there)}}).second) report(grid, r);
+    for (const auto &[key, r] : races) {
+        FaultKind kind = std::get<FaultKind>(key);
+        const std::string &here = source_line(place(r.here)), &there = source_line(place(r.there));
+        if (!told.insert({kind, {here, there}}).second) continue;
+        const bool in_warp = same_warp(r.here, r.there);
+        if (in_warp && kind == FaultKind::race_read_write) kind = FaultKind::race_read_write_in_warp;
+        if (in_warp && kind == FaultKind::race_write_write) kind = FaultKind::race_write_write_in_warp;
+        report({kind, here, {}, there, memory_name(r.block->shared, r.address), who(r.here), who(r.there)});
+    }
     races.clear();
 }
 
 /// The tracer of the checked flavour.
-struct Checker final : Tracer {
+struct Checker final : Counter {
     void launch_begin(Grid &grid) override { grid.trace = std::make_shared<GridTrace>(); }
     void launch_end(Grid &grid) override { report_races(grid); }
     void block_begin(Block &block) override {
-        if (!block.trace) {
-            auto clock = std::make_shared<BlockClock>();
-            clock->common.resize(block.threads);
-            clock->agents.resize(block.threads);
-            clock->logs.resize(block.threads);
-            block.trace = clock;
-        }
+        if (!block.trace) block.trace = std::make_shared<BlockClock>(block.threads);
         auto &flags = block.grid.trace->flags;
         for (auto at = flags.begin(); at != flags.end();)
             at = block.shared.has(at->first) ? flags.erase(at) : std::next(at);
         BlockClock &clock = clock_of(block);
         for (size_t i = 0; i < clock.agents.size(); ++i) {
             AgentClock &a = clock.agents[i];
-            a.flags = {};
-            a.has_own = false;
-            clock.common[i] = a.now++;
+            clock.common[i] = a.now;
+            a = {a.now + 1};
         }
     }
     void block_end(Block &block) override { count_block(block, false); }
@@ -319,15 +285,12 @@ struct Checker final : Tracer {
         const ShadowPage &page = page_of(block, p);
         if (page.ignored) return;
         if (const char *c = static_cast<const char *>(p); c < page.begin || c + size > page.end) {
-            const WrongAddress wrong = describe_address(block.grid.device, p, size);
-            fault(place, wrong.kind, writes ? "write" : "read", wrong.words);
+            const auto [kind, words] = describe_address(block.grid.device, p, size);
+            fault(place, kind, writes ? "write" : "read", words);
         }
-        if (counting)
-            count_later(agent,
-                        kind == ATOMIC ? Op::atomic
-                        : writes       ? Op::store
-                                       : Op::load,
-                        shared, place, shared ? block.shared.offset(p) : uintptr_t(p), size);
+        const Op op = kind == ATOMIC ? Op::atomic : writes ? Op::store : Op::load;
+        const uint64_t address = shared ? block.shared.offset(p) : uintptr_t(p);
+        if (counting) count_later(agent, op, shared, place, address, size);
         touch(agent, place, p, size, writes, kind & FLAG);
         if (kind & FLAG) use_flag(agent, p, kind & READ, writes);
     }
@@ -349,18 +312,16 @@ struct Checker final : Tracer {
         });
     }
     void event(Agent agent, Place place, Event event, uint64_t what) override {
+        const Op op = event == Event::wait ? Op::wait : Op::multiply;
         if (event == Event::block_fence || event == Event::device_fence)
             fence(agent, event == Event::device_fence);
-        else if (counting)
-            count_later(agent, event == Event::wait ? Op::wait : Op::multiply, false, place, what, 0);
+        else if (counting) count_later(agent, op, false, place, what, 0);
     }
     void synchronised(Block &block, const std::vector<unsigned> &agents, bool whole_block) override {
         BlockClock &trace = clock_of(block);
-        std::vector<unsigned> all = agents;
-        if (whole_block) { // with those that have exited
-            all.resize(trace.agents.size());
-            std::iota(all.begin(), all.end(), 0u);
-        }
+        std::vector<unsigned> all(whole_block ? block.threads : 0); // with those that have exited
+        std::iota(all.begin(), all.end(), 0u);
+        if (!whole_block) all = agents;
         Flags flags;
         VectorClock clock = trace.common;
         for (unsigned i : all) {
@@ -371,9 +332,7 @@ struct Checker final : Tracer {
         for (unsigned i : all) clock[i] = trace.agents[i].now++;
         for (unsigned i : all) {
             AgentClock &a = trace.agents[i];
-            a.flags = flags;
-            a.has_own = !whole_block;
-            if (!whole_block) a.own = clock;
+            a = {a.now, !whole_block, whole_block ? VectorClock() : clock, flags};
         }
         if (whole_block) {
             trace.common = clock;
@@ -381,9 +340,6 @@ struct Checker final : Tracer {
         }
     }
     void converged(Block &block, unsigned warp) override { count_warp(block, warp); }
-    void reset_counters() override { cpu::reset_counters(); }
-    cpu_counters counters() override { return sums; }
-    unsigned counter_lines(const cpu_counter_line **lines) override { return cpu::counter_lines(lines); }
 } checker;
 
 const bool installed = (tracer = &checker, true);

@@ -1,17 +1,13 @@
-/**
- * @file block.h
- * A grid that runs, the block that is resident, its threads, and the functions by which they run. All
- * state hangs on these: whoever runs finds it through `self`.
+/** @file block.h A grid that runs, the block that is resident, its threads, and the functions by which they run.
+ * All state hangs on these: whoever runs finds it through `self`.
  *
  * Today a grid has one resident block, on one OS thread. With more, each would have an OS thread of its
- * own, for its thread-local memory is the shared memory, and they would take turns.
- */
+ * own, for its thread-local memory is the shared memory, and they would take turns. */
 #pragma once
 #include <algorithm>
 #include <cstring>
 #include <deque>
 #include <memory>
-#include <vector>
 #include <boost/context/fiber.hpp>
 #include "core/device.h"
 #include "cpu_device.h"
@@ -22,8 +18,7 @@ struct Block;
 struct GridTrace; ///< of the checked flavour, see tracer.h
 struct BlockTrace;
 
-/// A cp.async on its way.
-struct AsyncCopy {
+struct AsyncCopy { ///< on its way
     void *dst;
     const void *src;
     unsigned size, zfill, group;
@@ -35,12 +30,12 @@ struct Thread {
     Block *block;
     unsigned rank; ///< linear index in the block
     uint3 index;
-    const char *waits_at; ///< what for, and where; null unless it waits
-    Place wait_place;
-    unsigned spins; ///< how often it may have waited for another thread in a loop
-    std::vector<AsyncCopy> copies;
-    unsigned group; ///< number of the group that is open
-    Fiber context;  ///< where the thread stands while it does not run
+    Fiber context = {};             ///< where the thread stands while it does not run
+    const char *waits_at = nullptr; ///< what for, and where; null unless it waits
+    Place wait_place = nullptr;
+    unsigned spins = 0; ///< how often it may have waited for another thread in a loop
+    std::vector<AsyncCopy> copies = {};
+    unsigned group = 0; ///< number of the group that is open
 };
 
 /// Lanes of a warp that meet, and what each of them brought.
@@ -84,10 +79,8 @@ struct Stacks {
     ~Stacks(); ///< keeps them for the next one
     Stacks(const Stacks &) = delete;
     static constexpr size_t size = 128 * 1024; ///< of one
-    bool has(const void *p) const {
-        return size_t(static_cast<const char *>(p) - begin) < size * max_threads;
-    }
-    bool has_guard(const void *p) const;
+    bool has(const void *p) const { return uintptr_t(p) - uintptr_t(begin) < size * max_threads; }
+    bool has_guard(const void *p) const { return has(p) && uintptr_t(p) % size < page_size; }
     /// Whether it is the stack that the caller runs on: quick, for most accesses of kernels are.
     [[gnu::always_inline]] static bool is_own(const void *p) {
         const char here = 0;
@@ -108,18 +101,19 @@ struct Grid {
 /// The place of a block on the device: the blocks of a grid run in it one after the other.
 struct Block {
     Grid &grid;
-    uint64_t number; ///< linear index in the grid
-    uint3 index;
-    bool grid_is_over;
-    unsigned threads, alive;
-    Stacks stacks; // ahead of the threads, whose fibers end first
-    std::vector<Thread> thread;
-    std::vector<Warp> warp;
-    std::deque<unsigned> ready; ///< ranks; the back runs next
-    Fiber scheduler;            ///< where the scheduler stands while a thread runs
-    Barrier barrier;
+    unsigned threads;
     SharedMemory shared;
-    std::shared_ptr<BlockTrace> trace;
+    uint64_t number = 0; ///< linear index in the grid
+    uint3 index = {};
+    bool grid_is_over = false;
+    unsigned alive = 0;
+    Stacks stacks = {}; // ahead of the threads, whose fibers end first
+    std::vector<Thread> thread = {};
+    std::vector<Warp> warp = {};
+    std::deque<unsigned> ready = {}; ///< ranks; the back runs next
+    Fiber scheduler = {};            ///< where the scheduler stands while a thread runs
+    Barrier barrier = {};
+    std::shared_ptr<BlockTrace> trace = {};
 };
 
 // Thread-local, and not `thread_local`, which would cost a call. See shared.cpp.
@@ -138,8 +132,7 @@ void let_others_run(); ///< and the running thread when all of them have to wait
 void preempt(bool may_spin = false);
 /// Runs every thread of every block of a grid, on the calling OS thread.
 void run_grid(Grid &grid);
-/// The same on a new OS thread, whose time the watchdog limits.
-void run_on_worker(Grid &grid);
+void run_on_worker(Grid &grid); ///< the same on a new OS thread, whose time is limited
 Position position(const Grid &grid, unsigned rank, uint64_t block);
 
 // ---- shared.cpp ----

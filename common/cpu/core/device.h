@@ -1,10 +1,6 @@
-/**
- * @file device.h
- * The devices, of which there is one, and their memory.
- */
+/** @file device.h The devices, of which there is one, and their memory. */
 #pragma once
 #include <map>
-#include <string>
 #include "faults/faults.h"
 
 namespace cpu {
@@ -36,11 +32,7 @@ bool in_allocation(const Device &device, const void *p, size_t size); ///< that 
 void check_canaries(Device &device, Place place);
 
 /// What is wrong with an address, and in words: "64 bytes past the end of ...".
-struct WrongAddress {
-    FaultKind kind;
-    std::string words;
-};
-WrongAddress describe_address(const Device &device, const void *p, size_t size);
+std::pair<FaultKind, std::string> describe_address(const Device &device, const void *p, size_t size);
 
 /// Maps memory. Null, and a line on stderr, if there is no address space.
 char *map_memory(void *at, size_t size, int access, int more_flags = 0);

@@ -1,10 +1,6 @@
-/**
- * @file kernel_side.h
- * The seam between the stand-in headers in include/, which kernels see, and the CPU device.
- *
- * Whatever a kernel calls and that synchronises, moves memory or can be at fault is an ordinary
- * function of the device. The return address of the call is its source line.
- */
+/** @file kernel_side.h The seam between the stand-in headers in include/, which kernels see, and the CPU device.
+ * Whatever a kernel calls and that synchronises, moves memory or can be at fault is an ordinary function of the
+ * device. The return address of the call is its source line. */
 #pragma once
 #include <cstdint>
 #include <type_traits>

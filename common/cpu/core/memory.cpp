@@ -1,11 +1,8 @@
-/**
- * @file memory.cpp
- * Device memory. Each allocation ends at an inaccessible page, begins after another, and becomes
+/** @file memory.cpp Device memory. Each allocation ends at an inaccessible page, begins after another, and becomes
  * inaccessible when it is freed. Addresses are never used again.
  *
  *     | guard | lead-in (canary) | the allocation | slack (canary) | guard |
- *             ^ page             ^ 256 bytes                       ^ page
- */
+ *             ^ page             ^ 256 bytes                       ^ page */
 #include <algorithm>
 #include <cstring>
 #include <sys/mman.h>
@@ -19,8 +16,8 @@ Device devices[device_count];
 
 char *map_memory(void *at, size_t size, int access, int more_flags) {
     void *p = mmap(at, size, access, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | more_flags, -1, 0);
-    if (p == MAP_FAILED) perror("CPU device: mmap");
-    return p == MAP_FAILED ? nullptr : static_cast<char *>(p);
+    if (p != MAP_FAILED) return static_cast<char *>(p);
+    return perror("CPU device: mmap"), nullptr;
 }
 
 const Allocation *find_allocation(const Device &device, const void *p) {
@@ -60,32 +57,24 @@ void check_canaries(Device &device, Place place) {
             if (a.freed) continue;
             char *bad = std::find_if(from, to, [](char c) { return c != char(poison); });
             if (bad != to)
-                fault(place, FaultKind::bounds_global, "write", describe_address(device, bad, 1).words);
+                fault(place, FaultKind::bounds_global, "write", describe_address(device, bad, 1).second);
             std::fill(bad, to, char(poison)); // said once
         }
 }
 
-WrongAddress describe_address(const Device &device, const void *p, size_t size) {
+std::pair<FaultKind, std::string> describe_address(const Device &device, const void *p, size_t size) {
     const char *c = static_cast<const char *>(p);
     const Allocation *a = find_allocation(device, p);
-    char text[160];
-    FaultKind kind = FaultKind::bounds_global;
-    if (uintptr_t(p) < 65536) {
-        snprintf(text, sizeof text, "through a null pointer (address %#zx)", size_t(uintptr_t(p)));
-        kind = FaultKind::bounds_null;
-    } else if (!a) {
-        snprintf(text, sizeof text, "at %p, which is not device memory", p);
-        kind = FaultKind::bounds_not_device;
-    } else if (a->freed) {
-        snprintf(text, sizeof text, "of a device allocation of %zu bytes that was freed", a->size());
-        kind = FaultKind::bounds_freed;
-    } else {
-        bool before = c < a->begin, past = c >= a->end;
-        ptrdiff_t bytes = before ? a->begin - c : past ? c - a->end : ptrdiff_t(size);
-        const char *side = before ? "before the start" : past ? "past the end" : "across the end";
-        snprintf(text, sizeof text, "%td bytes %s of a device allocation of %zu bytes", bytes, side,
-                 a->size());
-    }
-    return {kind, text};
+    char text[64];
+    snprintf(text, sizeof text, "%#zx", size_t(p));
+    const std::string at = text;
+    if (uintptr_t(p) < 65536) return {FaultKind::bounds_null, "through a null pointer (address " + at + ")"};
+    if (!a) return {FaultKind::bounds_not_device, "at " + at + ", which is not device memory"};
+    const std::string whole = " of a device allocation of " + part(a->size()) + " bytes";
+    if (a->freed) return {FaultKind::bounds_freed, whole.substr(1) + " that was freed"};
+    const bool before = c < a->begin, past = c >= a->end;
+    const size_t bytes = before ? size_t(a->begin - c) : past ? size_t(c - a->end) : size;
+    const char *side = before ? "before the start" : past ? "past the end" : "across the end";
+    return {FaultKind::bounds_global, part(bytes) + " bytes " + side + whole};
 }
 } // namespace cpu

@@ -2,7 +2,6 @@
 #include "core/program.h"
 #include <cstring>
 #include <deque>
-#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <link.h>
@@ -11,14 +10,9 @@
 extern "C" char _end[]; // of the program: the linker's
 
 namespace cpu {
-struct Line {
-    std::filesystem::path path; ///< as the compiler had it
-    unsigned number;
-    bool in_kernel;
-};
 static std::map<Place, Line> known_lines;
 
-static const Line &known_line(Place place) {
+const Line &line_of(Place place) {
     if (!known_lines.count(place)) look_up_lines({place});
     return known_lines[place];
 }
@@ -39,51 +33,40 @@ static void ask_binutils(const std::string &command, const std::function<void(co
 void look_up_lines(const std::vector<Place> &places) {
     static const std::string own = std::filesystem::path(__FILE__).parent_path().parent_path().string() + "/";
     std::string addresses;
-    std::deque<Line *> asked;
+    std::deque<Line *> asked = {nullptr};
     for (Place place : places)
-        if (auto [at, fresh] = known_lines.insert({place, {}});
-            fresh && offset_in_program(place) != outside) {
-            char text[24];
+        if (auto [at, fresh] = known_lines.insert({place, {}}); fresh) {
+            char text[32];
+            snprintf(text, sizeof text, place ? "address %p" : "CPU device", place);
+            at->second.file = at->second.name = text;
+            if (offset_in_program(place) == outside) continue;
             snprintf(text, sizeof text, " %#zx", offset_in_program(place));
             addresses += text;
             asked.push_back(&at->second);
         }
-    if (asked.empty()) return;
-    asked.push_front(nullptr);
+    if (addresses.empty()) return;
     ask_binutils("addr2line -a -i" + addresses + " -e", [&](const char *text) {
         const char *colon = strrchr(text, ':');
+        const unsigned number = colon ? unsigned(atoi(colon + 1)) : 0;
         if (strncmp(text, "0x", 2) == 0) // -a: the address, ahead of its lines
             asked.pop_front();
-        else if (Line *line = asked.front(); line && colon && !line->in_kernel && !strchr(text, '?')) {
+        else if (Line *line = asked.front(); line && number && !line->in_kernel) {
             std::filesystem::path path(text, colon);
             // Some compilers name the rewritten copy, kernel.cu.cpp, whose lines are the same.
             if (path.stem().extension() == ".cu") path.replace_extension();
             bool ours = strncmp(text, own.c_str(), own.size()) == 0 || strstr(text, "/include/c++/");
-            *line = {path, unsigned(atoi(colon + 1)), !ours};
+            std::string file = path.parent_path().filename() / path.filename();
+            *line = {file, file + ":" + std::to_string(number), number, !ours, path};
         }
     });
 }
 
-unsigned line_number(Place place) { return known_line(place).number; }
-bool has_line(Place place) { return line_number(place) != 0; }
-bool in_kernel(Place place) { return known_line(place).in_kernel; }
-
-std::string source_file(Place place) {
-    const Line &line = known_line(place);
-    char text[32];
-    snprintf(text, sizeof text, "address %p", place);
-    return line.number ? (line.path.parent_path().filename() / line.path.filename()).string() : text;
-}
-std::string source_line(Place place) {
-    return source_file(place) + (has_line(place) ? ":" + std::to_string(line_number(place)) : "");
-}
 std::string source_text(Place place) {
-    const Line &line = known_line(place);
+    const Line &line = line_of(place);
     std::ifstream file(line.path);
     std::string text;
     for (unsigned n = line.number; n > 0 && std::getline(file, text);) --n;
-    text.erase(0, text.find_first_not_of(" \t"));
-    return text;
+    return text.erase(0, text.find_first_not_of(" \t"));
 }
 
 const std::set<Symbol> &symbols() {

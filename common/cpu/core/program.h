@@ -1,21 +1,22 @@
-/**
- * @file program.h
- * This program's source lines and symbols, as the binutils (addr2line, readelf) list them. Without the
- * binutils a place is an address, and shared memory has no names.
- */
+/** @file program.h This program's source lines and symbols, as the binutils (addr2line, readelf) list them.
+ * Without the binutils a place is an address, and shared memory has no names. */
 #pragma once
+#include <filesystem>
 #include <set>
 #include <string>
 #include <tuple>
 #include <vector>
-#include "kernel_side.h"
+#include "core/kernel_side.h"
 
 namespace cpu {
-bool has_line(Place place);
-bool in_kernel(Place place);          ///< rather than in the device itself, or unknown
-unsigned line_number(Place place);    ///< 0: not known
-std::string source_file(Place place); ///< "04_regblock/kernel.cu"; "address 0x..." if its line is not known
-std::string source_line(Place place); ///< "04_regblock/kernel.cu:52"
+struct Line {
+    std::string file, name;     ///< "04_regblock/kernel.cu" and ":52" behind it; "address 0x..." if not known
+    unsigned number = 0;        ///< 0: not known
+    bool in_kernel = false;     ///< rather than in the device itself, or unknown
+    std::filesystem::path path; ///< as the compiler had it
+};
+const Line &line_of(Place place);
+inline const std::string &source_line(Place place) { return line_of(place).name; }
 std::string source_text(Place place); ///< what is written in that line
 /// Looks up many lines at once: much faster than one by one.
 void look_up_lines(const std::vector<Place> &places);

@@ -1,8 +1,4 @@
-/**
- * @file runtime.cpp
- * The CUDA runtime calls, and whether a device would accept a launch. All work is done when a call
- * returns, so there is little to wait for.
- */
+/** @file runtime.cpp The CUDA runtime calls, and whether a device would accept a launch. */
 #include <chrono>
 #include <fstream>
 #include <mutex>
@@ -10,20 +6,17 @@
 #include "core/block.h"
 
 namespace cpu {
-/// What CUDA keeps for each thread of the host.
-struct HostThread {
-    int device;
-    cudaError_t last_error;
-};
-static thread_local HostThread host;
+// What CUDA keeps for each thread of the host.
+static thread_local int current_device;
+static thread_local cudaError_t last_error;
 
-static Device &current() { return devices[host.device]; }
+static Device &current() { return devices[current_device]; }
 
 /// What a call gives: `wrong` unless it is right as far as we can tell. As on a device, a fault makes every
 /// later call fail; here until cpu_faults_clear().
 static cudaError_t call(bool right = true, cudaError_t wrong = cudaErrorInvalidValue) {
     cudaError_t error = cpu_faults() ? cudaErrorLaunchFailure : right ? cudaSuccess : wrong;
-    if (error != cudaSuccess) host.last_error = error;
+    if (error != cudaSuccess) last_error = error;
     return error;
 }
 template<class T> static cudaError_t give(T *result, T value) {
@@ -66,18 +59,13 @@ void launch(Launch l) {
 }
 } // namespace cpu
 
-struct CUevent_st {
-    std::chrono::steady_clock::time_point time;
-    bool recorded;
-};
-
 using namespace cpu;
 
 // ---- Errors, and waiting for what is done already ----
-cudaError_t cudaPeekAtLastError(void) { return cpu_faults() ? cudaErrorLaunchFailure : host.last_error; }
+cudaError_t cudaPeekAtLastError(void) { return cpu_faults() ? cudaErrorLaunchFailure : last_error; }
 cudaError_t cudaGetLastError(void) {
     cudaError_t error = cudaPeekAtLastError();
-    host.last_error = cudaSuccess;
+    last_error = cudaSuccess;
     return error;
 }
 
@@ -97,10 +85,10 @@ cudaError_t cudaEventSynchronize(cudaEvent_t) { return call(); }
 // ---- The device and kernels ----
 static bool exists(int device) { return device >= 0 && device < device_count; }
 cudaError_t cudaSetDevice(int device) {
-    if (exists(device)) host.device = device;
+    if (exists(device)) current_device = device;
     return call(exists(device), cudaErrorInvalidDevice);
 }
-cudaError_t cudaGetDevice(int *device) { return give(device, host.device); }
+cudaError_t cudaGetDevice(int *device) { return give(device, current_device); }
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attr, int device) {
     if (!exists(device)) return call(false, cudaErrorInvalidDevice);
     switch (attr) {
@@ -109,16 +97,15 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attr, int device) 
     case cudaDevAttrComputeCapabilityMajor: return give(value, 9);
     case cudaDevAttrComputeCapabilityMinor: return give(value, 0);
     case cudaDevAttrMaxSharedMemoryPerMultiprocessor: return give(value, 228 * 1024);
+    default: return call(false);
     }
-    return call(false);
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *prop, int device) {
     return exists(device) ? give(prop, {"CPU device"}) : call(false, cudaErrorInvalidDevice);
 }
 cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute attr, int value) {
-    if (attr != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0 ||
-        size_t(value) + known(kernel).fixed > shared_optin)
-        return call(false);
+    bool right = attr == cudaFuncAttributeMaxDynamicSharedMemorySize && value >= 0;
+    if (!right || size_t(value) + known(kernel).fixed > shared_optin) return call(false);
     return give(&known(kernel).max_dynamic, size_t(value));
 }
 
@@ -142,22 +129,19 @@ cudaError_t cudaMalloc(void **pointer, size_t size) {
     return call(*pointer || !size, cudaErrorMemoryAllocation);
 }
 cudaError_t cudaFree(void *pointer) {
-    bool right =
-        !pointer || release(current(), pointer); // even after a fault: whoever cleans up must not leak
-    return call(right);
+    return call(!pointer || release(current(), pointer)); // even after a fault: no leak
 }
 cudaError_t cudaMemcpy2D(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
                          size_t height, cudaMemcpyKind kind) {
-    if (width == 0 || height == 0) return call();
     size_t before = height - 1; // rows
-    if (call(width <= dpitch && width <= spitch &&
-             is_right(dst, before * dpitch + width, kind, cudaMemcpyHostToDevice) &&
-             is_right(src, before * spitch + width, kind, cudaMemcpyDeviceToHost)) != cudaSuccess)
-        return host.last_error;
-    for (size_t row = 0; row < height; ++row)
+    cudaError_t error = call(!width || !height ||
+                             (width <= dpitch && width <= spitch &&
+                              is_right(dst, before * dpitch + width, kind, cudaMemcpyHostToDevice) &&
+                              is_right(src, before * spitch + width, kind, cudaMemcpyDeviceToHost)));
+    for (size_t row = 0; width && row < height && error == cudaSuccess; ++row)
         memmove(static_cast<char *>(dst) + row * dpitch, static_cast<const char *>(src) + row * spitch,
                 width);
-    return cudaSuccess;
+    return error;
 }
 cudaError_t cudaMemcpy(void *dst, const void *src, size_t size, cudaMemcpyKind kind) {
     return cudaMemcpy2D(dst, size, src, size, size, 1, kind);
@@ -170,18 +154,17 @@ cudaError_t cudaMemset(void *dst, int value, size_t size) {
     if (error == cudaSuccess && size) memset(dst, value, size);
     return error;
 }
-cudaError_t cudaMemsetAsync(void *dst, int value, size_t n, cudaStream_t) {
-    return cudaMemset(dst, value, n);
-}
+cudaError_t cudaMemsetAsync(void *p, int value, size_t n, cudaStream_t) { return cudaMemset(p, value, n); }
 
 // ---- Streams and events ----
+struct CUevent_st {
+    std::chrono::steady_clock::time_point time;
+    bool recorded;
+};
 cudaError_t cudaStreamCreate(cudaStream_t *stream) { return give(stream, cudaStream_t()); }
 cudaError_t cudaStreamDestroy(cudaStream_t) { return call(); }
 cudaError_t cudaEventCreate(cudaEvent_t *event) { return give(event, new CUevent_st()); }
-cudaError_t cudaEventDestroy(cudaEvent_t event) {
-    delete event;
-    return call();
-}
+cudaError_t cudaEventDestroy(cudaEvent_t event) { return delete event, call(); }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
     if (event) *event = {std::chrono::steady_clock::now(), true};
     return call(event, cudaErrorInvalidResourceHandle);

@@ -1,14 +1,7 @@
-/**
- * @file scheduler.cpp
- * Runs the blocks of a grid one after the other, and the threads of a block in turns.
- *
- * A thread runs until it has to wait. Among those that can run, the one made ready last comes
- * first: a thread gets as far ahead of its neighbours as synchronisation lets it, which is the
- * most hostile order that is legal.
- */
-#include <map>
+/** @file scheduler.cpp Runs the blocks of a grid one after the other, and the threads of a block in turns: each
+ * until it has to wait. Among those that can run, the one made ready last comes first: a thread gets as far
+ * ahead of its neighbours as synchronisation lets it, which is the most hostile order that is legal. */
 #include <numeric>
-#include "core/program.h"
 #include "core/tracer.h"
 
 const cpu_schedule cpu_schedules[] = {
@@ -34,7 +27,8 @@ static uint3 unravel(uint64_t n, const dim3 &size) {
 }
 
 Position position(const Grid &grid, unsigned rank, uint64_t block) {
-    return {true, unravel(rank, grid.launch.block), unravel(block, grid.launch.grid)};
+    auto words = [](const uint3 &i) { return "(" + part(i.x) + "," + part(i.y) + "," + part(i.z) + ")"; };
+    return {words(unravel(rank, grid.launch.block)), words(unravel(block, grid.launch.grid))};
 }
 
 /// One CUDA thread of each block in turn, until the grid is over.
@@ -60,12 +54,13 @@ static void report_deadlock(const Block &block) {
     std::map<std::pair<std::string, std::string>, std::vector<const Thread *>> groups;
     for (const Thread &t : block.thread)
         if (t.waits_at) groups[{source_line(t.wait_place), t.waits_at}].push_back(&t);
-    for (const auto &[key, waiting] : groups)
-        report_once(
-            {FaultKind::deadlock,
-             key.first,
-             {part(waiting.size()), part(block.threads), key.second, part(block.threads - block.alive)},
-             position(block.grid, waiting[0]->rank, block.number)});
+    for (const auto &[key, waiting] : groups) {
+        const std::string exited = part(block.threads - block.alive);
+        Fault f = {
+            FaultKind::deadlock, key.first, {part(waiting.size()), part(block.threads), key.second, exited}};
+        f.by = position(block.grid, waiting[0]->rank, block.number);
+        report_once(f);
+    }
 }
 
 /// False if its threads wait for each other for ever.
@@ -142,14 +137,13 @@ void run_grid(Grid &grid) {
         do step = grid.random_number() % blocks + 1;
         while (std::gcd(step, blocks) != 1);
     }
-    Block block = {grid, 0, {}, false, threads, 0, {}, {}, {}, {}, {}, {}, find_shared(l.dynamic_shared), {}};
+    Block block = {grid, threads, find_shared(l.dynamic_shared)};
     resident = &block;
     block.thread.resize(threads);
     block.warp.resize((threads + warp_size - 1) / warp_size);
     for (unsigned rank = 0; rank < threads; ++rank)
-        block.thread[rank] = {&block,  rank,    unravel(rank, l.block),
-                              nullptr, nullptr, 0,
-                              {},      0,       block.stacks.make_fiber(rank, thread_body)};
+        block.thread[rank] = {&block, rank, unravel(rank, l.block),
+                              block.stacks.make_fiber(rank, thread_body)};
     tracer->launch_begin(grid);
     for (uint64_t i = 0; i < blocks && run_block(block, b); ++i)
         b = (b + step) % blocks; // below 2^63: both are
@@ -160,8 +154,7 @@ void run_grid(Grid &grid) {
         Fiber context = std::move(t.context);
         self = &t;                                               // it may not have begun
         if (context && !t.waits_at) std::move(context).resume(); // returns from thread_body()
-        // The frames of a thread that is stuck are unwound by the destructor.
-        self = nullptr;
+        self = nullptr; // the frames of a thread that is stuck are unwound by the destructor
     }
     resident = nullptr;
 }

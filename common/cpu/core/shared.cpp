@@ -1,12 +1,8 @@
-/**
- * @file shared.cpp
- * Shared memory is the thread-local block of the program, on the OS thread that runs a block. Only what
- * kernels declare may be thread-local in the program: what else lies ahead of smem is poisoned with it.
- */
+/** @file shared.cpp Shared memory is the thread-local block of the program, on the OS thread that runs a block.
+ * Only what kernels declare may be thread-local in the program: what else lies ahead of smem is poisoned. */
 #include <cxxabi.h>
 #include <link.h>
 #include "core/block.h"
-#include "core/program.h"
 
 /// Dynamic shared memory. Kernels declare it as `extern __shared__ T smem[]` with any T: the
 /// symbol's name does not carry the type.

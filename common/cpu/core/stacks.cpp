@@ -1,7 +1,5 @@
-/**
- * @file stacks.cpp
- * The stacks of CUDA threads. They are mapped once and serve every launch; only the fibers on them are new.
- */
+/** @file stacks.cpp The stacks of CUDA threads. They are mapped once and serve every launch; only the fibers on
+ * them are new. */
 #include <sys/mman.h>
 #include "core/block.h"
 
@@ -20,10 +18,6 @@ Stacks::Stacks() : begin(nullptr) {
     for (unsigned i = 0; i < max_threads; ++i) mprotect(begin + i * size, page_size, PROT_NONE);
 }
 Stacks::~Stacks() { unused.push_back(begin); }
-
-bool Stacks::has_guard(const void *p) const {
-    return has(p) && size_t(static_cast<const char *>(p) - begin) % size < page_size;
-}
 
 Fiber Stacks::make_fiber(unsigned rank, Fiber (*body)(Fiber &&)) {
     struct Stays { // when the fiber ends

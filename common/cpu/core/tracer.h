@@ -1,8 +1,5 @@
-/**
- * @file tracer.h
- * The seam between the CPU device and the checked flavour, which follows every access and every
- * synchronisation of a grid. The plain flavour has a Tracer that does nothing.
- */
+/** @file tracer.h The seam between the CPU device and the checked flavour, which follows every access and every
+ * synchronisation of a grid. The plain flavour has a Tracer that does nothing. */
 #pragma once
 #include "core/block.h"
 

@@ -1,18 +1,11 @@
-/**
- * @file crash.cpp
- * Kernels and host code that crash or never end. The line is reported and the process exits with status
- * 1, for its threads cannot go on.
- */
+/** @file crash.cpp Kernels and host code that crash or never end. The line is reported and the process exits
+ * with status 1, for its threads cannot go on. */
 #include <atomic>
-#include <chrono>
-#include <condition_variable>
 #include <csignal>
 #include <execinfo.h>
-#include <pthread.h>
-#include <thread>
+#include <future>
 #include <ucontext.h>
 #include <unistd.h>
-#include "core/program.h"
 #include "core/tracer.h"
 
 namespace cpu {
@@ -22,25 +15,22 @@ static std::string timeout; // in seconds
 /// What a signal means, and the `parts` of it.
 static FaultKind explain(int signal, const siginfo_t *info, const char *access,
                          std::vector<std::string> &parts) {
-    static const std::map<int, FaultKind> known = {{SIGXCPU, FaultKind::crash_cpu_time},
-                                                   {SIGILL, FaultKind::crash_illegal},
-                                                   {SIGABRT, FaultKind::crash_abort},
-                                                   {SIGFPE, FaultKind::crash_division}};
-    if (known.count(signal)) return known.at(signal);
+    if (signal == SIGXCPU) return FaultKind::crash_cpu_time;
+    if (signal == SIGILL) return FaultKind::crash_illegal;
+    if (signal == SIGABRT) return FaultKind::crash_abort;
+    if (signal == SIGFPE) return FaultKind::crash_division;
     if (info->si_code == SI_TKILL) return parts = {timeout}, FaultKind::crash_timeout;
     if (signal == SIGBUS || info->si_code == SI_KERNEL) return FaultKind::crash_misaligned;
     if (resident && resident->stacks.has_guard(info->si_addr)) return FaultKind::crash_stack_overflow;
-    const WrongAddress wrong =
+    const auto [kind, words] =
         describe_address(resident ? resident->grid.device : devices[0], info->si_addr, 1);
-    return parts = {access, wrong.words}, wrong.kind;
+    return parts = {access, words}, kind;
 }
 
 static void on_signal(int signal, siginfo_t *info, void *context_of_signal) {
     static std::atomic_flag again = ATOMIC_FLAG_INIT;
-    if (again.test_and_set()) { // in here, or in another thread meanwhile: crash as ever
-        std::signal(signal, SIG_DFL);
-        return;
-    }
+    // In here, or in another thread meanwhile: crash as ever.
+    if (again.test_and_set()) return void(std::signal(signal, SIG_DFL));
     [[maybe_unused]] auto *context = static_cast<const ucontext_t *>(context_of_signal);
     const char *access = "access";
     char *frames[25] = {};
@@ -52,11 +42,9 @@ static void on_signal(int signal, siginfo_t *info, void *context_of_signal) {
 #endif
     // The first that is in a kernel rather than in the device itself.
     char **end = frames + 1 + backtrace(reinterpret_cast<void **>(frames + 1), 24);
-    char **frame = std::find_if(frames, end, [](char *f) { return in_kernel(f - 1); });
-    FaultParts f = {};
-    f.place = source_line((frame == end ? frames[0] : *frame) - 1);
+    char **frame = std::find_if(frames, end, [](char *f) { return line_of(f - 1).in_kernel; });
+    Fault f = {{}, source_line((frame == end ? frames[0] : *frame) - 1)};
     f.kind = explain(signal, info, access, f.parts);
-    f.by = running_position();
     f.in_host_code = !resident;
     report_once(f);
     if (resident) tracer->launch_end(resident->grid); // the races that may have led to it
@@ -88,9 +76,7 @@ void run_on_worker(Grid &grid) {
     const char *seconds = getenv("CPU_DEVICE_TIMEOUT");
     timeout = seconds ? seconds : "60";
     const std::chrono::duration<double> limit(atof(timeout.c_str()));
-    std::mutex mutex;
-    std::condition_variable changed;
-    bool done = false;
+    std::promise<void> done;
     // A new thread each time: the caller's thread-local variables must survive the poison.
     std::thread worker([&] {
         std::vector<char> stack(256 * 1024);
@@ -98,17 +84,10 @@ void run_on_worker(Grid &grid) {
         run_grid(grid);
         const stack_t none = {nullptr, SS_DISABLE, 0};
         sigaltstack(&none, nullptr);
-        std::lock_guard<std::mutex> lock(mutex);
-        done = true;
-        changed.notify_one();
+        done.set_value();
     });
-    {
-        std::unique_lock<std::mutex> lock(mutex);
-        auto is_done = [&] { return done; };
-        if (limit.count() <= 0) changed.wait(lock, is_done);
-        else if (!changed.wait_for(lock, limit, is_done))
-            pthread_kill(worker.native_handle(), SIGSEGV); // it lives: to end it needs the mutex
-    }
+    if (limit.count() > 0 && done.get_future().wait_for(limit) == std::future_status::timeout)
+        pthread_kill(worker.native_handle(), SIGSEGV);
     worker.join();
 }
 } // namespace cpu

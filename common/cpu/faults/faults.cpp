@@ -1,13 +1,5 @@
-/**
- * @file faults.cpp
- * Faults as records, and the sentences that are made of them.
- */
-#include "faults/faults.h"
-#include <cstring>
-#include <deque>
-#include <set>
+/** @file faults.cpp Faults as records, and the sentences that are made of them. */
 #include "core/block.h"
-#include "core/program.h"
 
 namespace cpu {
 static const struct {
@@ -18,33 +10,26 @@ static const struct {
 #undef FAULT
 };
 
-struct Record {
-    FaultParts parts;
-    std::string schedule, text;
-    struct cpu_fault fault; ///< points into the others
-};
-static std::deque<Record> records; // a deque: cpu_fault() hands out pointers
+static std::deque<struct cpu_fault> faults; // a deque: cpu_fault() hands out pointers
 static std::set<std::pair<std::string, FaultKind>> reported;
+
+const char *keep(const std::string &text) {
+    static std::set<std::string> texts;
+    return texts.insert(text).first->c_str();
+}
 
 Position running_position() {
     return self ? position(self->block->grid, self->rank, self->block->number) : Position{};
 }
 
-std::string part(const Position &p) {
-    char text[120];
-    snprintf(text, sizeof text, "thread (%u,%u,%u) of block (%u,%u,%u)", p.thread.x, p.thread.y, p.thread.z,
-             p.block.x, p.block.y, p.block.z);
-    return text;
-}
+static std::string in_words(const Position &p) { return "thread " + p.thread + " of block " + p.block; }
 
-std::string place_text(Place place) { return place ? source_line(place) : "CPU device"; }
-
-void report_once(const FaultParts &f) {
+void report_once(const Fault &f) {
     if (reported.insert({f.place, f.kind}).second) report(f);
 }
 
 /// The words of a kind, with the parts that they name.
-static std::string fill_in(const char *words, const FaultParts &f) {
+static std::string fill_in(const char *words, const Fault &f) {
     std::string text;
     auto next = f.parts.begin();
     for (const char *c = words; *c; ++c) {
@@ -53,42 +38,35 @@ static std::string fill_in(const char *words, const FaultParts &f) {
             continue;
         }
         const std::string name(c + 1, strchr(c, '}'));
-        text += name == "other" ? f.other : name == "memory" ? f.memory : name == "by" ? part(f.by) : *next++;
+        text += name == "other"    ? f.other
+                : name == "memory" ? f.memory
+                : name == "by"     ? in_words(f.by)
+                                   : *next++;
         c += name.size() + 1;
     }
     return text;
 }
 
-void report(const FaultParts &f) {
-    const auto &kind = kinds[int(f.kind)];
-    const char *schedule = (resident ? resident->grid.schedule : next_schedule).name;
-    records.push_back({f, schedule ? schedule : "?", "", {}});
-    Record &r = records.back();
-    r.text = f.place + (f.in_host_code ? ": host code: " : ": ") + fill_in(kind.words, f);
-    if (f.other_by.known) r.text += "; here " + part(f.by) + ", there " + part(f.other_by);
-    else if (f.by.known && !strstr(kind.words, "{by}")) r.text += ", by " + part(f.by);
-    if (*kind.mend) r.text += std::string("; usual mend: ") + kind.mend;
-    r.text += " [schedule " + r.schedule + "]";
-    fprintf(stderr, "%s\n", r.text.c_str());
-
-    r.fault = {};
-    r.fault.id = f.in_host_code ? kind.host_id : kind.id;
-    r.fault.place = r.parts.place.c_str(), r.fault.other = r.parts.other.c_str();
-    r.fault.memory = r.parts.memory.c_str(), r.fault.schedule = r.schedule.c_str();
-    r.fault.text = r.text.c_str(), r.fault.mend = kind.mend;
-    auto copy = [](unsigned *to, const uint3 &from) { to[0] = from.x, to[1] = from.y, to[2] = from.z; };
-    copy(r.fault.thread, f.by.thread), copy(r.fault.block, f.by.block);
-    copy(r.fault.other_thread, f.other_by.thread), copy(r.fault.other_block, f.other_by.block);
-    r.fault.has_thread = f.by.known, r.fault.has_other = f.other_by.known;
+void report(const Fault &f) {
+    const auto &[id, host_id, words, mend] = kinds[int(f.kind)];
+    const char *name = (resident ? resident->grid.schedule : next_schedule).name;
+    const std::string schedule = name ? name : "?";
+    std::string text = f.place + (f.in_host_code ? ": host code: " : ": ") + fill_in(words, f);
+    if (!f.other_by.thread.empty()) text += "; here " + in_words(f.by) + ", there " + in_words(f.other_by);
+    else if (!f.by.thread.empty() && !strstr(words, "{by}")) text += ", by " + in_words(f.by);
+    if (*mend) text += std::string("; usual mend: ") + mend;
+    text += " [schedule " + schedule + "]";
+    fprintf(stderr, "%s\n", text.c_str());
+    faults.push_back({f.in_host_code ? host_id : id, keep(f.place), keep(f.other), keep(f.memory),
+                      keep(schedule), keep(text), mend, keep(f.by.thread), keep(f.by.block),
+                      keep(f.other_by.thread), keep(f.other_by.block)});
 }
 } // namespace cpu
 
-unsigned cpu_faults(void) { return unsigned(cpu::records.size()); }
-const struct cpu_fault *cpu_fault(unsigned i) {
-    return i < cpu::records.size() ? &cpu::records[i].fault : nullptr;
-}
+unsigned cpu_faults(void) { return unsigned(cpu::faults.size()); }
+const struct cpu_fault *cpu_fault(unsigned i) { return i < cpu_faults() ? &cpu::faults[i] : nullptr; }
 void cpu_faults_clear(void) {
-    cpu::records.clear();
+    cpu::faults.clear();
     cpu::reported.clear();
     cudaGetLastError(); // and the error that they left
 }

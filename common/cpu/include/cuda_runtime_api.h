@@ -21,17 +21,16 @@ extern "C" {
     X(cudaErrorNoKernelImageForDevice, 209, "no kernel image is available for the device")   \
     X(cudaErrorUnsupportedPtxVersion, 222, "PTX was compiled with an unsupported toolchain") \
     X(cudaErrorInvalidResourceHandle, 400, "invalid resource handle")                        \
-    X(cudaErrorLaunchFailure, 719, "unspecified launch failure")                             \
-    X(cudaErrorNotSupported, 801, "operation not supported")
+    X(cudaErrorLaunchFailure, 719, "unspecified launch failure")
 
 #define CPU_ENUMERATOR(name, value, text) name = value,
 typedef enum cudaError { CPU_DEVICE_ERRORS(CPU_ENUMERATOR) } cudaError_t;
 
 enum cudaMemcpyKind {
     cudaMemcpyHostToDevice = 1,
-    cudaMemcpyDeviceToHost = 2,
-    cudaMemcpyDeviceToDevice = 3,
-    cudaMemcpyDefault = 4
+    cudaMemcpyDeviceToHost,
+    cudaMemcpyDeviceToDevice,
+    cudaMemcpyDefault
 };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
 enum cudaDeviceAttr {

@@ -1,11 +1,6 @@
-/**
- * @file mma.h
- * Stand-in for the CUDA header of this name: WMMA for tf32 (16x16x8), fp16 and bf16 (16x16x16), with
- * fp32 accumulation.
- *
- * A load or store moves each lane's own elements when that lane gets there; only mma_sync meets.
- * Real warps are kinder. Elements lie as in mma.sync's documented register layout.
- */
+/** @file mma.h Stand-in for the CUDA header of this name: WMMA for tf32 (16x16x8), fp16 and bf16 (16x16x16), with
+ * fp32 accumulation. A load or store moves each lane's own elements when that lane gets there; only mma_sync
+ * meets. Real warps are kinder. Elements lie as in mma.sync's documented register layout. */
 #pragma once
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"

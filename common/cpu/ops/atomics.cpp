@@ -1,8 +1,5 @@
-/**
- * @file atomics.cpp
- * What atomics share, and fences. Threads take turns, so memory is always in order: a fence is only a
- * chance for others to run. What it orders, and for whom, the checked flavour knows.
- */
+/** @file atomics.cpp What atomics share, and fences. Threads take turns, so memory is always in order: a fence is
+ * only a chance for others to run. What it orders, and for whom, the checked flavour knows. */
 #include "core/tracer.h"
 #include "include/cuda_runtime.h"
 

@@ -1,5 +1,4 @@
 /** @file barrier.cpp The block barriers: __syncthreads() and its votes. */
-#include "core/program.h"
 #include "core/tracer.h"
 #include "include/cuda_runtime.h"
 
@@ -19,9 +18,8 @@ void release_barrier_if_complete(Block &block) {
     Barrier &b = block.barrier;
     if (b.waiting.empty()) b.place = place;
     // Compilers duplicate calls: one line is one barrier. Without the binutils no line is known.
-    if (place != b.place && has_line(place) && source_line(place) != source_line(b.place))
-        report_once(
-            {FaultKind::barrier_divergent, source_line(place), {}, running_position(), source_line(b.place)});
+    if (place != b.place && line_of(place).number && source_line(place) != source_line(b.place))
+        report_once({FaultKind::barrier_divergent, source_line(place), {}, source_line(b.place)});
     b.waiting.push_back(self->rank);
     b.votes += vote;
     self->waits_at = what, self->wait_place = place;

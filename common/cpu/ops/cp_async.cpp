@@ -4,25 +4,13 @@
 
 using namespace cpu;
 
-/// memcpy() of a size that a copy may have: a compiler makes one instruction of each.
-static void copy_bytes(void *dst, const void *src, unsigned size) {
-    if (size == 16) memcpy(dst, src, 16);
-    else if (size == 8) memcpy(dst, src, 8);
-    else memcpy(dst, src, 4);
-}
-
 static void land(AsyncCopy &c) {
-    if (c.zfill == 0) {
-        copy_bytes(c.dst, c.src, c.size);
-    } else {
-        memcpy(c.dst, c.src, c.size - c.zfill);
-        memset(static_cast<char *>(c.dst) + c.size - c.zfill, 0, c.zfill);
-    }
+    memcpy(c.dst, c.src, c.size - c.zfill);
+    if (c.zfill) memset(static_cast<char *>(c.dst) + c.size - c.zfill, 0, c.zfill);
     c.landed = true;
 }
 
 void __pipeline_memcpy_async(void *dst, const void *src, size_t size, size_t zfill) {
-    static const uint64_t poisoned[2] = {~uint64_t(0), ~uint64_t(0)};
     Place place = CPU_DEVICE_CALLER;
     Grid &grid = self->block->grid;
     if (size != 4 && size != 8 && size != 16) return fault(place, FaultKind::copy_size, size);
@@ -32,11 +20,11 @@ void __pipeline_memcpy_async(void *dst, const void *src, size_t size, size_t zfi
     if (!self->block->shared.allows(dst, size)) return fault(place, FaultKind::copy_not_shared);
     size_t read = size - zfill;
     if (read && !in_allocation(grid.device, src, read))
-        return fault(place, FaultKind::copy_bounds, describe_address(grid.device, src, read).words);
+        return fault(place, FaultKind::copy_bounds, describe_address(grid.device, src, read).second);
     AsyncCopy c{dst, src, unsigned(size), unsigned(zfill), self->group, false, place};
     tracer->async_issue(running_thread(), c);
     if (grid.schedule.async == CPU_EITHER ? grid.random_number() % 2 : grid.schedule.async == CPU_LATE)
-        copy_bytes(dst, poisoned, unsigned(size)); // until the wait, which is also when the source is read
+        memset(dst, poison, size); // until the wait, which is also when the source is read
     else land(c);
     self->copies.push_back(c);
 }

@@ -1,5 +1,4 @@
 /** @file warp.cpp Where lanes of a warp meet: its barrier, votes and shuffles, and mma_sync. */
-#include "core/program.h"
 #include "core/tracer.h"
 #include "include/cuda_runtime.h"
 
@@ -9,14 +8,13 @@ static bool finish_if_complete(Block &block, unsigned warp, size_t which) {
     auto &[live, meetings] = block.warp[warp];
     if (meetings[which].here != (meetings[which].mask & live)) return false;
     const Meeting &m = meetings[which];
-    const unsigned here = m.here;
     if (m.work) m.work(m);
     std::vector<unsigned> ranks;
     ranks.reserve(warp_size);
     for (unsigned l = 0; l < warp_size; ++l)
-        if (here >> l & 1) ranks.push_back(warp * warp_size + l);
+        if (m.here >> l & 1) ranks.push_back(warp * warp_size + l);
     if (m.orders_memory) tracer->synchronised(block, ranks, false);
-    if (here == live) tracer->converged(block, warp);
+    if (m.here == live) tracer->converged(block, warp);
     meetings.erase(meetings.begin() + long(which));
     ranks.erase(std::remove(ranks.begin(), ranks.end(), self->rank), ranks.end());
     make_ready(block, ranks);
@@ -44,11 +42,7 @@ void finish_meetings(Block &block, unsigned warp) {
     if (i == meetings.size()) meetings.push_back({what, place, mask, 0, work, orders_memory, {}});
     Meeting &m = meetings[i];
     if (m.what != what) {
-        report_once({FaultKind::warp_mixed,
-                     source_line(place),
-                     {what, m.what},
-                     running_position(),
-                     source_line(m.place)});
+        report_once({FaultKind::warp_mixed, source_line(place), {what, m.what}, source_line(m.place)});
         m.work = nullptr;
     }
     m.here |= bit;
@@ -63,8 +57,7 @@ void warp_meet(Place place, const char *what, unsigned mask, Meeting::Work work,
     if (!join(place, what, mask, work, mine, orders_memory)) leave();
 }
 
-/// What a lane brings to a shuffle, and what it gets.
-struct Exchange {
+struct Exchange { ///< what a lane brings to a shuffle, and what it gets
     uint64_t mine;
     int from; ///< a lane
     uint64_t got;
@@ -92,22 +85,17 @@ uint64_t shuffle(const char *what, Shuffle kind, unsigned mask, uint64_t value, 
     return x.got;
 }
 
-/// What a lane brings to a vote, and what it gets.
-struct Vote {
-    bool yes;
-    unsigned all;
-};
 static unsigned ballot(Place place, const char *what, unsigned mask, bool yes) {
-    auto count = [](const Meeting &m) {
+    auto count = [](const Meeting &m) { // a lane brings its vote, and gets all of them
         unsigned all = 0;
         for (unsigned l = 0; l < warp_size; ++l)
-            if (auto *vote = static_cast<const Vote *>(m.lane[l])) all |= unsigned(vote->yes) << l;
+            if (m.lane[l]) all |= *static_cast<unsigned *>(m.lane[l]) << l;
         for (void *lane : m.lane)
-            if (lane) static_cast<Vote *>(lane)->all = all;
+            if (lane) *static_cast<unsigned *>(lane) = all;
     };
-    Vote vote = {yes, 0};
-    warp_meet(place, what, mask, count, &vote);
-    return vote.all;
+    unsigned votes = yes;
+    warp_meet(place, what, mask, count, &votes);
+    return votes;
 }
 } // namespace cpu
 

@@ -1,5 +1,4 @@
 /** @file wmma.cpp The Tensor Core as WMMA has it: fragments in registers, and their product by a warp. */
-#include "core/program.h"
 #include "core/tracer.h"
 #include "include/mma.h"
 
@@ -9,6 +8,9 @@ namespace nvcuda::wmma::detail {
 /// Where element e of a lane lies.
 struct Element {
     int row, col;
+    constexpr size_t offset(bool row_major, size_t ldm) const {
+        return row_major ? size_t(row) * ldm + size_t(col) : size_t(col) * ldm + size_t(row);
+    }
 };
 static constexpr Element place_of(Form form, int lane, int e) {
     int group = lane / 4, in = lane % 4, e0 = e % 2, e1 = e / 2 % 2, e2 = e / 4;
@@ -25,8 +27,7 @@ template<class E> void transfer(Form form, E *x, E *p, unsigned ldm, bool row_ma
     if (ldm % unit) fault(place, FaultKind::wmma_leading_dimension, ldm, unit);
     bool twos = form == c && row_major; // neighbours, in one instruction
     for (int e = 0; e < elements(form); ++e) {
-        auto [row, col] = place_of(form, int(lane()), e);
-        E *memory = p + (row_major ? row * size_t(ldm) + col : col * size_t(ldm) + row);
+        E *memory = p + place_of(form, int(lane()), e).offset(row_major, ldm);
         if (!(twos && e % 2))
             tracer->access(running_thread(), place, memory, sizeof(E) << twos, write ? WRITE : READ);
         if (write) *memory = x[e];
@@ -43,35 +44,29 @@ template<class E> struct Operands {
 
 /// The Tensor Core does not look at the low 13 bits of tf32, which fp16 and bf16 do not have.
 static float cut_off(float x) { return __uint_as_float(__float_as_uint(x) & 0xffffe000); }
-
 static bool is_cut(float x) { return (cut_off(x) < x) | (cut_off(x) > x); } ///< a NaN is not
 
 /// Reports the first element of lane `l` that is cut off.
-static void report_unrounded(Place place, unsigned l, const char *operand, const float *x) {
+template<class E> static void report_unrounded(Place place, unsigned l, const char *operand, const E *x) {
     for (int e = 0; e < elements(a8); ++e)
         if (is_cut(x[e])) {
             char text[64];
-            snprintf(text, sizeof text, "%.9g in operand %s", double(x[e]), operand);
+            snprintf(text, sizeof text, "%.9g in operand %s", double(float(x[e])), operand);
             const Block &block = *self->block;
             const unsigned rank = self->rank / warp_size * warp_size + l;
-            return report_once({FaultKind::wmma_unrounded_tf32,
-                                source_line(place),
-                                {text},
-                                position(block.grid, rank, block.number)});
+            Fault f = {FaultKind::wmma_unrounded_tf32, source_line(place), {text}};
+            f.by = position(block.grid, rank, block.number);
+            return report_once(f);
         }
 }
-static void report_unrounded(Place, unsigned, const char *, const __half *) {}
-static void report_unrounded(Place, unsigned, const char *, const __nv_bfloat16 *) {}
 
 /// Where elements lie in a matrix of `columns` columns, row by row.
 template<int columns> struct Offsets {
     uint8_t at[32][8];
     constexpr Offsets(Form form) : at() {
         for (int lane = 0; lane < 32; ++lane)
-            for (int e = 0; e < elements(form); ++e) {
-                const Element at_e = place_of(form, lane, e);
-                at[lane][e] = uint8_t(at_e.row * columns + at_e.col);
-            }
+            for (int e = 0; e < elements(form); ++e)
+                at[lane][e] = uint8_t(place_of(form, lane, e).offset(true, columns));
     }
 };
 
@@ -82,12 +77,9 @@ template<class E> static void multiply_lanes(const Meeting &m) {
     constexpr int K = sizeof(E) == 4 ? 8 : 16;
     static constexpr Offsets<K> in_a(form<matrix_a, K>);
     static constexpr Offsets<16> in_b(form<matrix_b, K>), in_c(c);
-    alignas(sizeof(Row)) float a[16 * K], b[K * 16], sum[16 * 16];
-    if (m.here != ~0u) {
-        std::fill(std::begin(a), std::end(a), NAN);
-        std::fill(std::begin(b), std::end(b), NAN);
-        std::fill(std::begin(sum), std::end(sum), NAN);
-    }
+    alignas(sizeof(Row)) float a[16 * 16], b[16 * 16], sum[16 * 16];
+    if (m.here != ~0u)
+        for (float *x : {a, b, sum}) std::fill_n(x, 16 * 16, NAN);
     unsigned unrounded = 0; // lanes
     for (unsigned l = 0; l < warp_size; ++l) {
         const auto *lane = static_cast<const Operands<E> *>(m.lane[l]);
@@ -107,10 +99,9 @@ template<class E> static void multiply_lanes(const Meeting &m) {
     for (unsigned l = 0; l < warp_size; ++l)
         if (const auto *lane = static_cast<const Operands<E> *>(m.lane[l])) {
             for (int e = 0; e < 8; ++e) lane->d[e] = sum[in_c.at[l][e]];
-            if (unrounded >> l & 1) {
-                report_unrounded(m.place, l, "a", lane->a);
-                report_unrounded(m.place, l, "b", lane->b);
-            }
+            if (unrounded >> l & 1)
+                for (auto [operand, x] : {std::pair("a", lane->a), std::pair("b", lane->b)})
+                    report_unrounded(m.place, l, operand, x);
         }
     tracer->event(running_thread(), m.place, Event::multiply, 2 * 16 * 16 * K);
 }

@@ -9,7 +9,8 @@ set(TRACK_gemm_LADDER book square-4096 square-8192)          # the sizes of the 
 set(TRACK_gemm_PROFILED book 256x128x256)                    # the sizes of hardware counters
 set(TRACK_gemm_COUNTED "--shape 160x96x80" "--shape 33x40x129 --pad 1") # counters: whole tiles, then rows that start anywhere
 # What CTest runs of every step, as `NAME ARGUMENTS`: sizes that show a fault soon. THOROUGH, and also every one of SETS of
-# shapes.txt, and ODD with each of SHIFTS, for rows that are not aligned: on a GPU, and under `ctest -C thorough`.
+# shapes.txt, and ODD with each of SHIFTS, for rows that are not aligned: on a GPU, and under `ctest -C thorough`. CPU
+# and GPU: there alone; those of the CPU device are thorough.
 set(TRACK_gemm_TEST "edges --shape 0x5x7,64x48x0,1x1x1,2x4x3,3x3x161,17x19x17,33x32x32,128x64x16,35x79x19,33x17x48,130x66x33"
     "odd --shape 2x4x3,35x79x19,130x66x33 --pad 1")
 set(TRACK_gemm_TEST_SETS test k-tiles)

@@ -1,12 +1,15 @@
 /**
- * @file row.h
- * One result. A new column is a member here and a line in row.c.
+ * @file records.h
+ * What programs write: rows, faults and counters, as JSON and CSV for scripts and as tables for
+ * people. docs/records.md has the schema. A new column is a member here and its name in records.c.
  */
-#ifndef OVERLAP_ROW_H
-#define OVERLAP_ROW_H
+#ifndef OVERLAP_RECORDS_H
+#define OVERLAP_RECORDS_H
 
 #include <stdbool.h>
 #include <stdio.h>
+
+#include "cpu/cpu_device.h" /* what the CPU device counts */
 
 /** How a row came out. */
 #define STATUS_VERIFIED "verified"
@@ -47,20 +50,54 @@ struct row {
     double in_flight;     /**< most groups of copies in flight when a multiply begins */
 };
 
+/** One thing that is wrong. A text that does not apply is empty. */
+struct fault {
+    char id[48];                              /**< what kind, see docs/records.md */
+    char step[32];                            /**< whose run it was */
+    char shape[40], inputs[24], schedule[24]; /**< of that run */
+    char place[128], other[128];              /**< FILE:LINE, and that of the other side */
+    char thread[24], block[32];               /**< such as "(1,0,0)" */
+    char other_thread[24], other_block[32];   /**< of the other side */
+    char memory[64];                          /**< which memory */
+    char text[512];                           /**< the whole, in words */
+    char mend[200];                           /**< what usually mends it */
+    char repeat[256];                         /**< the command that shows it again */
+};
+
+/** What one run counted. */
+struct counters {
+    const char *step, *shape;
+    struct cpu_counters sums;
+    const struct cpu_counter_line *lines;
+    unsigned line_count;
+};
+
 /** Empties a row: no text, all figures NAN. */
 void row_clear(struct row *row);
 
-/** Writes the names of the columns as a line of CSV. */
-void row_csv_header(FILE *file);
-/** Writes a row as a line of CSV: figures with a decimal point, texts quoted where need be. */
+/** Writes a row as a line of CSV, texts quoted where need be; null: the names of the columns. */
 void row_csv(FILE *file, const struct row *row);
 /** Reads a line that row_csv() wrote. @return false if it is not one. */
 bool row_csv_parse(const char *line, struct row *row);
-/** Writes a row as a JSON object. */
-void row_json(FILE *file, const struct row *row);
-/** Writes the heading of the table, with the columns of a timing or without. */
-void row_table_header(FILE *file, bool figures);
-/** Writes a row of the table. */
+
+/**
+ * @name As JSON.
+ * Strings are escaped, a byte that is not UTF-8 becomes U+FFFD; NAN becomes null.
+ */
+/**@{*/
+void json_text(FILE *file, const void *text);
+void json_row(FILE *file, const void *row);
+void json_fault(FILE *file, const void *fault);
+void json_counters(FILE *file, const void *counters);
+/**@}*/
+
+/** Writes a row of the table, with the columns of a timing or without; null: the heading. */
 void row_table(FILE *file, const struct row *row, bool figures);
+/** Puts the main sums into a row. */
+void counters_row(struct row *row, const struct counters *counters);
+/** Prints what a run counted by source line. */
+void counters_print_lines(FILE *file, const struct counters *counters);
+/** Prints the sums of a run, and, unless null, of its base beside them with ratios. */
+void counters_print_sums(FILE *file, const struct counters *step, const struct counters *base);
 
 #endif

@@ -1,3 +1,4 @@
+/* A GPU: it has one schedule and no counters, and CUDA says what goes wrong. */
 #include "device/device.h"
 
 #include <stdio.h>
@@ -24,18 +25,14 @@ static void query(const char *bus_id, const char *fields, char *answer, size_t s
 
 static void describe(int ordinal, struct device *d) {
     char bus_id[32] = "0";
-    int khz = 0, memory_khz = 0, bus_bits = 0, runtime = 0, l2 = 0;
-    struct cudaDeviceProp properties;
-    CUDA_CHECK(cudaGetDeviceProperties(&properties, ordinal));
-    snprintf(d->name, sizeof d->name, "%.*s", (int)sizeof d->name - 1, properties.name);
-    CUDA_CHECK(cudaDeviceGetAttribute(&d->major, cudaDevAttrComputeCapabilityMajor, ordinal));
-    CUDA_CHECK(cudaDeviceGetAttribute(&d->minor, cudaDevAttrComputeCapabilityMinor, ordinal));
-    CUDA_CHECK(cudaDeviceGetAttribute(&d->sms, cudaDevAttrMultiProcessorCount, ordinal));
+    int khz = 0, memory_khz = 0, bus_bits = 0, runtime = 0, driver = 0, l2 = 0;
+    device_describe(ordinal, d);
     CUDA_CHECK(cudaDeviceGetAttribute(&l2, cudaDevAttrL2CacheSize, ordinal));
     CUDA_CHECK(cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, ordinal));
     CUDA_CHECK(cudaDeviceGetAttribute(&memory_khz, cudaDevAttrMemoryClockRate, ordinal));
     CUDA_CHECK(cudaDeviceGetAttribute(&bus_bits, cudaDevAttrGlobalMemoryBusWidth, ordinal));
     CUDA_CHECK(cudaRuntimeGetVersion(&runtime));
+    CUDA_CHECK(cudaDriverGetVersion(&driver));
     CUDA_CHECK(cudaDeviceGetPCIBusId(bus_id, sizeof bus_id, ordinal));
     d->gpu = true;
     d->l2_bytes = (size_t)l2;
@@ -46,8 +43,6 @@ static void describe(int ordinal, struct device *d) {
     query(bus_id, "clocks.sm,clocks.max.sm,clocks.mem,clocks.max.mem", d->clocks, sizeof d->clocks);
     query(bus_id, "power.limit", d->power, sizeof d->power);
     if (d->driver[0] == '\0') {
-        int driver = 0;
-        CUDA_CHECK(cudaDriverGetVersion(&driver));
         snprintf(d->driver, sizeof d->driver, "for CUDA %d.%d", driver / 1000, driver % 1000 / 10);
         snprintf(d->clocks, sizeof d->clocks, "at most %d MHz", khz / 1000);
         snprintf(d->power, sizeof d->power, "not known");
@@ -57,7 +52,6 @@ static void describe(int ordinal, struct device *d) {
 int device_open(int ordinal, struct device *device) {
     int count = 0, driver = 0, runtime = 0;
     char text[256];
-    memset(device, 0, sizeof *device);
     cudaError_t error = cudaGetDeviceCount(&count);
     cudaDriverGetVersion(&driver);
     cudaRuntimeGetVersion(&runtime);
@@ -88,16 +82,27 @@ int device_open(int ordinal, struct device *device) {
         fprintf(stderr, "the GPU's judge disagrees with the plain loops: %s\n", differs);
         return EXIT_FAULT;
     }
-    return 0;
+    return EXIT_OK;
 }
 
-int device_check_options(const struct options *options, const struct device *device) {
-    (void)device;
-    if (options->schedule != NULL)
-        return option_refused("--schedule", options->schedule,
-                              "none, only the CPU device has schedules");
-    if (options->counters)
-        return option_refused("--counters", "here",
-                              "the program of this name under cpu-checked/, which counts");
-    return EXIT_OK;
+const char *device_schedule(int i, const char *only) {
+    (void)only;
+    return i == 0 ? "hardware" : NULL;
+}
+
+bool device_fault(unsigned i, struct fault *fault) {
+    (void)i, (void)fault;
+    return false;
+}
+
+void device_faults_clear(void) {}
+
+void device_watch(struct report *report, const struct fault *context) {
+    (void)report, (void)context;
+}
+
+void device_count(void) {}
+
+void device_counted(struct counters *counters) {
+    (void)counters;
 }
