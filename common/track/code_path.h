@@ -2,8 +2,8 @@
  * @file code_path.h
  * Which way a step took, where it has more than one.
  */
-#ifndef OVERLAP_STEP_PATH_H
-#define OVERLAP_STEP_PATH_H
+#ifndef OVERLAP_CODE_PATH_H
+#define OVERLAP_CODE_PATH_H
 
 #ifdef __cplusplus
 extern "C" {

@@ -21,8 +21,8 @@ void find_lines() {
     new_places.clear();
 }
 
-/// The distinct pieces of `unit` bytes that accesses touch.
-std::vector<uint64_t> pieces(const std::vector<uint64_t> &addresses, unsigned size, unsigned unit) {
+/// The distinct segments of `unit` bytes that accesses touch.
+std::vector<uint64_t> segments(const std::vector<uint64_t> &addresses, unsigned size, unsigned unit) {
     std::vector<uint64_t> all;
     for (uint64_t a : addresses)
         for (uint64_t p = a / unit; p <= (a + size - 1) / unit; ++p) all.push_back(p);
@@ -52,7 +52,7 @@ void count(const std::vector<LogEntry> &lanes) {
         for (size_t i = 0; i < lanes.size(); part.clear(), ++ideal) {
             unsigned group = lanes[i].lane / together, words[32] = {}, most = 0; // of each bank
             while (i < lanes.size() && lanes[i].lane / together == group) part.push_back(lanes[i++].address);
-            for (uint64_t word : pieces(part, e.size, 4)) most = std::max(most, ++words[word % 32]);
+            for (uint64_t word : segments(part, e.size, 4)) most = std::max(most, ++words[word % 32]);
             cost += most;
         }
         sums.shared_cycles += cost;
@@ -62,8 +62,8 @@ void count(const std::vector<LogEntry> &lanes) {
     } else {
         for (const LogEntry &lane : lanes) part.push_back(lane.address);
         unsigned word = std::min<unsigned>(e.size, 4);
-        cost = pieces(part, e.size, 32).size();
-        ideal = (pieces(part, e.size, word).size() * word + 31) / 32;
+        cost = segments(part, e.size, 32).size();
+        ideal = (segments(part, e.size, word).size() * word + 31) / 32;
         if (e.op == Op::copy && e.size == 16) { // once for each 32 bytes of shared memory
             std::set<std::pair<uint64_t, uint64_t>> pairs;
             for (const LogEntry &lane : lanes) pairs.emplace(lane.address / 32, lane.to / 32);
