@@ -411,7 +411,7 @@ def test_start():
 
 def test_mine():
     """CTest takes what stands in the folder when it runs."""
-    write("tests/CTestTestfile.cmake", f'include("{BUILD}/tests/mine.cmake")\n')
+    write("tests/CTestTestfile.cmake", f'include("{BUILD}/tests/tools/mine.cmake")\n')
     mine, tests = os.path.join(FOLDER, "mine"), os.path.join(FOLDER, "tests")
     expect(0, "No tests were found", "ctest", "--test-dir", tests, env={"OVERLAP_MINE": mine})
     edited("mine/06_wmma_db.cu")
