@@ -27,14 +27,14 @@ static const struct column row_columns[] = {
     ROW(step), ROW(base), ROW(device), ROW(shape), ROW(m), ROW(n), ROW(k), ROW(type), ROW(path), ROW(status),
     ROW(error), ROW(unit), ROW(rate), ROW(rate_low), ROW(rate_high), ROW(microseconds), ROW(samples), ROW(l2),
     ROW(library), ROW(ceiling), ROW(copy), ROW(speedup), ROW(build), ROW(note),
-    ROW(sectors), ROW(sectors_ideal), ROW(thread_bytes), ROW(copy_bytes), ROW(in_flight), {NULL}};
+    ROW(sectors), ROW(sectors_ideal), ROW(thread_bytes), ROW(copy_bytes), ROW(in_flight), {0}};
 static const struct column fault_columns[] = {
     FAULT(id), FAULT(step), FAULT(shape), FAULT(inputs), FAULT(schedule), FAULT(place), FAULT(other),
     FAULT(thread), FAULT(block), FAULT(other_thread), FAULT(other_block), FAULT(memory), FAULT(text),
-    FAULT(mend), FAULT(repeat), {NULL}};
+    FAULT(mend), FAULT(repeat), {0}};
 static const struct column line_columns[] = {
     LINE(file), LINE(line), LINE(operation), LINE(memory), LINE(bytes), LINE(instructions), LINE(cost),
-    LINE(ideal), LINE(text), {NULL}};
+    LINE(ideal), LINE(text), {0}};
 // clang-format on
 static const struct column sum_columns[] = {SUM("global loads, sectors", load_sectors),
                                             SUM("  at least", load_ideal),
@@ -51,7 +51,7 @@ static const struct column sum_columns[] = {SUM("global loads, sectors", load_se
                                             SUM("groups in flight in a multiply", in_flight),
                                             SUM("mma_sync, by warps", mma),
                                             SUM("  floating-point operations", tensor_flops),
-                                            {NULL}};
+                                            {0}};
 
 /* Null for a figure. */
 static const char *text_of(const struct column *c, const void *record) {

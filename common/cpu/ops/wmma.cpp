@@ -44,7 +44,7 @@ template<class E> struct Operands {
 
 /// The Tensor Core does not look at the low 13 bits of tf32, which fp16 and bf16 do not have.
 static float cut_off(float x) { return __uint_as_float(__float_as_uint(x) & 0xffffe000); }
-static bool is_cut(float x) { return (cut_off(x) < x) | (cut_off(x) > x); } ///< a NaN is not
+static bool is_cut(float x) { return unsigned(cut_off(x) < x) | unsigned(cut_off(x) > x); } ///< a NaN is not
 
 /// Reports the first element of lane `l` that is cut off.
 template<class E> static void report_unrounded(Place place, unsigned l, const char *operand, const E *x) {
@@ -88,7 +88,7 @@ template<class E> static void multiply_lanes(const Meeting &m) {
         for (int e = 0; e < K / 2; ++e) {
             const float x = lane->a[e], y = lane->b[e];
             a[in_a.at[l][e]] = cut_off(x), b[in_b.at[l][e]] = cut_off(y);
-            unrounded |= unsigned(is_cut(x) | is_cut(y)) << l;
+            unrounded |= (unsigned(is_cut(x)) | unsigned(is_cut(y))) << l;
         }
     }
     for (int row = 0; row < 16; ++row) {
