@@ -87,6 +87,17 @@ function(step_object device name id kernel)
   target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/common/track/${track})
 endfunction()
 
+# Gives `target`, a program for a device whose step has the base `base` or none: the base's kernel, the device's libraries,
+# its name and its folder.
+function(step_link target device base name folder)
+  if(base)
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:${device}-kernel-${base}>)
+  endif()
+  string(REPLACE "cpu-checked" "cpu;cpu_device_checked" libraries overlap_${device})
+  target_link_libraries(${target} PRIVATE ${libraries})
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} LINKER_LANGUAGE CXX RUNTIME_OUTPUT_DIRECTORY ${folder})
+endfunction()
+
 # Makes build/<device>/<name> of main.c, the step's kernel and its base's, for each of the devices that there is: cpu,
 # cpu-checked, gpu. Sets `programs` to their targets.
 function(step_programs name)
@@ -106,7 +117,6 @@ function(step_programs name)
     add_executable(${target} ${STEP_${name}_MAIN} $<TARGET_OBJECTS:${device}-kernel-${name}>)
     target_compile_definitions(${target} PRIVATE STEP_NAME="${name}" STEP_TYPES="${STEP_${name}_TYPES}")
     if(base)
-      target_sources(${target} PRIVATE $<TARGET_OBJECTS:${device}-kernel-${base}>)
       target_compile_definitions(${target} PRIVATE BASE_NAME="${STEP_${name}_BASE}" BASE_TYPES="${STEP_${base}_TYPES}")
     endif()
     foreach(symbol IN LISTS TRACK_${track}_SYMBOLS)
@@ -115,10 +125,7 @@ function(step_programs name)
       target_compile_definitions(${target} PRIVATE STEP_${macro}=${symbol}_${name}
                                  $<$<BOOL:${base}>:BASE_${macro}=${symbol}_${base}>)
     endforeach()
-    string(REPLACE "cpu-checked" "cpu;cpu_device_checked" libraries overlap_${device})
-    target_link_libraries(${target} PRIVATE ${libraries})
-    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} LINKER_LANGUAGE CXX
-                          RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${device})
+    step_link(${target} ${device} "${base}" ${name} ${CMAKE_BINARY_DIR}/${device})
     list(APPEND programs ${target})
   endforeach()
   set(programs "${programs}" PARENT_SCOPE)

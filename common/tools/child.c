@@ -42,15 +42,20 @@ int child_run(const char *const *arguments, void (*line)(const char *line), bool
         posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
         posix_spawn_file_actions_adddup2(&actions, fileno(errors), STDERR_FILENO);
         error = posix_spawn(&pid, arguments[0], &actions, NULL, (char *const *)arguments, environ);
+        posix_spawn_file_actions_destroy(&actions);
+        close(ends[1]);
     }
     if (error != 0) {
+        if (out != NULL)
+            fclose(out);
+        if (errors != NULL)
+            fclose(errors);
         snprintf(last, size, "%s: cannot be run: %s", arguments[0], strerror(error));
         return W_EXITCODE(EXIT_FAULT, 0);
     }
     running = pid;
     if (child_interrupted)
         kill(pid, SIGTERM);
-    close(ends[1]);
     while (fgets(text, sizeof text, out) != NULL)
         if (line != NULL)
             line(text);

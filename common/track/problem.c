@@ -112,20 +112,19 @@ static struct fault begin_run(const struct solver *s, const char *schedule,
 }
 
 /*
- * Reports that a run of `s` went wrong, `when` it was timed or after: what the device found in it, or
- * else `id` and `text`. The row says it too. Returns false.
+ * Reports that the run of `s` that begin_run() gave `f` for went wrong, `when` it was timed or after:
+ * what the device found in it, or else `id` and `text`. The row says it too. Returns false.
  */
-static bool fail(const struct solver *s, const char *schedule, const struct input *in,
-                 const char *id, const char *when, const char *text, struct row *row) {
-    struct fault f = begin_run(s, schedule, in);
+static bool fail(const struct solver *s, struct fault *f, const char *id, const char *when,
+                 const char *text, struct row *row) {
     const bool named = when[0] != '\0' && s->role != SOLVER_STEP; /* it is in the step's row */
-    snprintf(f.id, sizeof f.id, "%s", id);
-    snprintf(f.text, sizeof row->note, "%s%s%s%s", named ? s->name : "", named ? ", " : "", when,
+    snprintf(f->id, sizeof f->id, "%s", id);
+    snprintf(f->text, sizeof row->note, "%s%s%s%s", named ? s->name : "", named ? ", " : "", when,
              text);
-    memcpy(row->note, f.text, sizeof row->note);
+    memcpy(row->note, f->text, sizeof row->note);
     snprintf(row->status, sizeof row->status, STATUS_FAILED);
-    if (!device_faults(s->problem->report, &f))
-        report_fault(s->problem->report, &f);
+    if (!device_faults(s->problem->report, f))
+        report_fault(s->problem->report, f);
     return false;
 }
 
@@ -176,7 +175,7 @@ static int verify_input(const struct solver *s, const struct input *in, const ch
     int run = 0, failed = 0, i = 0;
     for (; (i == 0 || !once) && (schedule = device_schedule(i, options->schedule)) != NULL; ++i)
         for (int repeat = 0; repeat < repeats; ++repeat, ++run) {
-            begin_run(s, schedule, in);
+            struct fault fault = begin_run(s, schedule, in);
             const char *id = run_and_judge(s, in, run, row);
             uint64_t digest = id == NULL && !once ? judge_digest(&s->output->matrix) : 0;
             if (run == failed) /* the first that is right */
@@ -187,7 +186,7 @@ static int verify_input(const struct solver *s, const struct input *in, const ch
             }
             if (id == NULL)
                 continue;
-            fail(s, schedule, in, id, when, row->note, row);
+            fail(s, &fault, id, when, row->note, row);
             ++failed;
             if (!options->each_schedule)
                 return failed;
@@ -241,12 +240,12 @@ static bool count(struct problem *p, struct row *rows) {
     for (int i = 0; i < solvers; ++i) {
         const struct solver *s = &p->solvers[i];
         p->track->fill(s, in);
-        begin_run(s, schedule, in);
+        struct fault fault = begin_run(s, schedule, in);
         device_count();
         code_path("");
         const char *error = run_once(s, 0);
         if (error != NULL)
-            return fail(s, schedule, in, "judge.device_error", "", error, rows);
+            return fail(s, &fault, "judge.device_error", "", error, rows);
         counters[i].step = rows[i].step, counters[i].shape = rows[i].shape;
         device_counted(&counters[i]);
         counters_row(&rows[i], &counters[i]);
@@ -277,13 +276,15 @@ static bool time_all(struct problem *p, struct contestant *contestants, struct r
     for (int i = 0; i < p->count; ++i) {
         contestants[i] = (struct contestant){
             .run = run_timed, .prepare = poison_timed, .context = &p->solvers[i]};
-        p->track->fill(&p->solvers[i], last_input(p));
+        if (i == 0 || p->solvers[i].output != p->solvers[0].output) /* inputs of its own */
+            p->track->fill(&p->solvers[i], last_input(p));
     }
     p->latest = p->solvers;
     const char *failure = timing_run(contestants, p->count, p->device, p->options);
-    if (failure != NULL)
-        return fail(p->latest, "hardware", last_input(p), "judge.device_error", "timing: ", failure,
-                    rows);
+    if (failure != NULL) {
+        struct fault fault = begin_run(p->latest, "hardware", last_input(p));
+        return fail(p->latest, &fault, "judge.device_error", "timing: ", failure, rows);
+    }
     for (int i = 0; i < p->count; ++i)
         if (p->solvers[i].role != SOLVER_COPY &&
             !verify(&p->solvers[i], "after timing: ", &rows[i])) {

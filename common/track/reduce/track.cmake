@@ -3,4 +3,4 @@ set(TRACK_reduce_SYMBOLS reduce reduce_workspace) # reduce.h
 set(TRACK_reduce_SOURCES ../vector/vector_problem.c)
 set(TRACK_reduce_GPU_SOURCES ../vector/cub.cu)
 include(${CMAKE_CURRENT_LIST_DIR}/../vector/vector.cmake)
-set(TRACK_reduce_TEST_CPU "ones --shape 2^25 --schedule forward-late") # more than FP32 can count one by one
+set(TRACK_reduce_TEST_CPU "ones --shape 2^25") # more than FP32 can count one by one
