@@ -9,8 +9,7 @@
 int device_open(int ordinal, struct device *device) {
     char number[16];
     snprintf(number, sizeof number, "%d", ordinal);
-    if (ordinal != 0)
-        return option_refused("--device", number, "0, the one CPU device");
+    if (ordinal != 0) return option_refused("--device", number, "0, the one CPU device");
     device_describe(0, device);
     device->counts = cpu_is_checked();
     return EXIT_OK;
@@ -27,8 +26,7 @@ const char *device_schedule(int i, const char *only) {
 
 bool device_fault(unsigned i, struct fault *f) {
     const struct cpu_fault *c = cpu_fault(i);
-    if (c == NULL)
-        return false;
+    if (c == NULL) return false;
     snprintf(f->id, sizeof f->id, "%s", c->id);
     snprintf(f->place, sizeof f->place, "%s", c->place);
     snprintf(f->other, sizeof f->other, "%s", c->other);
@@ -43,9 +41,7 @@ bool device_fault(unsigned i, struct fault *f) {
     return true;
 }
 
-void device_faults_clear(void) {
-    cpu_faults_clear();
-}
+void device_faults_clear(void) { cpu_faults_clear(); }
 
 static struct report *report_of_run;
 static struct fault context_of_run;
@@ -61,9 +57,7 @@ void device_watch(struct report *report, const struct fault *context) {
     cpu_on_crash(on_crash);
 }
 
-void device_count(void) {
-    cpu_counters_reset();
-}
+void device_count(void) { cpu_counters_reset(); }
 
 void device_counted(struct counters *c) {
     cpu_counters_get(&c->sums);

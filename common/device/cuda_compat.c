@@ -15,18 +15,15 @@ enum gpu_code gpu_code_for(const char *architectures, int major, int minor) {
         const size_t rest = strcspn(end, ",");
         const bool within = number / 10 == major && number <= gpu;
         const bool fits = suffix == 'a' ? number == gpu : suffix == 'f' ? within : number <= gpu;
-        if (fits && within && (rest == 0 || strncmp(end, "-virtual", rest) != 0))
-            return GPU_CODE_REAL;
-        if (fits && (rest == 0 || strncmp(end, "-real", rest) != 0))
-            best = GPU_CODE_PTX;
+        if (fits && within && (rest == 0 || strncmp(end, "-virtual", rest) != 0)) return GPU_CODE_REAL;
+        if (fits && (rest == 0 || strncmp(end, "-real", rest) != 0)) best = GPU_CODE_PTX;
         at = end + rest + (end[rest] == ',');
     }
     return best;
 }
 
 bool gpu_driver_too_old(int driver, int runtime, char *text, size_t size) {
-    if (driver / 1000 >= runtime / 1000)
-        return false;
+    if (driver / 1000 >= runtime / 1000) return false;
     snprintf(text, size,
              "the driver serves CUDA %d.%d, the programs need %d.%d: update the driver (sudo "
              "apt-get install nvidia-driver), or build with CUDA %d",
@@ -34,11 +31,10 @@ bool gpu_driver_too_old(int driver, int runtime, char *text, size_t size) {
     return true;
 }
 
-bool gpu_architecture_missing(const char *architectures, int major, int minor, bool takes_ptx,
-                              char *text, size_t size) {
+bool gpu_architecture_missing(const char *architectures, int major, int minor, bool takes_ptx, char *text,
+                              size_t size) {
     enum gpu_code code = gpu_code_for(architectures, major, minor);
-    if (code == GPU_CODE_REAL || (code == GPU_CODE_PTX && takes_ptx))
-        return false;
+    if (code == GPU_CODE_REAL || (code == GPU_CODE_PTX && takes_ptx)) return false;
     if (major < LOWEST_MAJOR)
         snprintf(text, size,
                  "this GPU is sm_%d%d, Overlap needs sm_%d0 or newer; the programs under cpu/ need "

@@ -35,7 +35,7 @@ bool gpu_driver_too_old(int driver, int runtime, char *text, size_t size);
  * The same of a GPU and a program built for `architectures`.
  * @param takes_ptx  whether the driver can compile the PTX: not if it is older than the compiler.
  */
-bool gpu_architecture_missing(const char *architectures, int major, int minor, bool takes_ptx,
-                              char *text, size_t size);
+bool gpu_architecture_missing(const char *architectures, int major, int minor, bool takes_ptx, char *text,
+                              size_t size);
 
 #endif

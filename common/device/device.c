@@ -27,8 +27,7 @@ int device_check_options(const struct options *options, const struct device *dev
     char known[256] = "";
     const char *name;
     for (int i = 0; (name = device_schedule(i, NULL)) != NULL; ++i)
-        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i > 0 ? "," : "",
-                 name);
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i > 0 ? "," : "", name);
     if (options->schedule != NULL && !has_word(known, options->schedule))
         return option_refused("--schedule", options->schedule, known);
     if (options->counters && !device->counts)
@@ -64,13 +63,10 @@ void device_report(const struct device *d, const struct options *options, struct
     report_fact(report, "date: %s", date);
     report_fact(report, "device: %s, sm_%d%d, %d SMs", d->name, d->major, d->minor, d->sms);
     if (d->gpu) {
-        if (gemm_library != NULL)
-            gemm_library->version(library, sizeof library);
-        report_fact(report,
-                    "L2: %.0f MB; clocks (SM, at most, memory, at most): %s; power limit: %s",
+        if (gemm_library != NULL) gemm_library->version(library, sizeof library);
+        report_fact(report, "L2: %.0f MB; clocks (SM, at most, memory, at most): %s; power limit: %s",
                     (double)d->l2_bytes / (1 << 20), d->clocks, d->power);
-        report_fact(report, "driver: %s; CUDA runtime: %s; library: %s", d->driver, d->runtime,
-                    library);
+        report_fact(report, "driver: %s; CUDA runtime: %s; library: %s", d->driver, d->runtime, library);
         report_fact(report, "timing: events around each launch, 3 warm-up runs, L2 %s; median",
                     options->warm ? "as an untimed run before each sample left it"
                                   : "flushed before each sample");
@@ -81,8 +77,8 @@ void device_report(const struct device *d, const struct options *options, struct
         report_fact(report, "schedule: %s", device_schedule(i, NULL));
 }
 
-void device_row(struct row *row, const struct device *d, const struct shape *shape,
-                enum element_type type, const char *step, const char *base) {
+void device_row(struct row *row, const struct device *d, const struct shape *shape, enum element_type type,
+                const char *step, const char *base) {
     row_clear(row);
     snprintf(row->step, sizeof row->step, "%s", step);
     snprintf(row->base, sizeof row->base, "%s", base);
@@ -93,8 +89,7 @@ void device_row(struct row *row, const struct device *d, const struct shape *sha
 }
 
 const char *device_build_label(void) {
-    if (judge->device_debugging)
-        return "device debugging";
+    if (judge->device_debugging) return "device debugging";
 #ifdef __OPTIMIZE__
     return "";
 #else
@@ -110,8 +105,7 @@ const char *device_error(cudaError_t launch) {
     struct fault first;
     cudaError_t run = cudaDeviceSynchronize();
     cudaGetLastError();
-    if (launch == cudaSuccess)
-        launch = run;
+    if (launch == cudaSuccess) launch = run;
     snprintf(error_text, sizeof error_text, "%s",
              device_fault(0, &first) ? first.text
              : launch != cudaSuccess ? cuda_explain(launch)
@@ -159,10 +153,8 @@ const char *cuda_explain(cudaError_t error) {
 }
 
 void cuda_check(cudaError_t error, const char *call, const char *file, int line) {
-    if (error == cudaSuccess)
-        return;
+    if (error == cudaSuccess) return;
     const char *slash = strrchr(file, '/');
-    fprintf(stderr, "%s:%d: %s: %s\n", slash != NULL ? slash + 1 : file, line, call,
-            cuda_explain(error));
+    fprintf(stderr, "%s:%d: %s: %s\n", slash != NULL ? slash + 1 : file, line, call, cuda_explain(error));
     exit(EXIT_FAULT);
 }

@@ -48,8 +48,7 @@ void device_describe(int ordinal, struct device *device);
 int device_check_options(const struct options *options, const struct device *device);
 
 /** Reports the facts of the run: device, versions, clocks, date, seed, how it is timed. */
-void device_report(const struct device *device, const struct options *options,
-                   struct report *report);
+void device_report(const struct device *device, const struct options *options, struct report *report);
 
 /** Starts the row of a result on `device`: all that is known before the run but the sizes. */
 void device_row(struct row *row, const struct device *device, const struct shape *shape,

@@ -11,14 +11,12 @@
 /* The answers of nvidia-smi to a query, comma-separated, about one GPU; "" without nvidia-smi. */
 static void query(const char *bus_id, const char *fields, char *answer, size_t size) {
     char command[256];
-    snprintf(command, sizeof command,
-             "nvidia-smi -i %s --query-gpu=%s --format=csv,noheader 2>/dev/null", bus_id, fields);
+    snprintf(command, sizeof command, "nvidia-smi -i %s --query-gpu=%s --format=csv,noheader 2>/dev/null",
+             bus_id, fields);
     answer[0] = '\0';
     FILE *pipe = popen(command, "r");
-    if (pipe == NULL)
-        return;
-    if (fgets(answer, (int)size, pipe) == NULL)
-        answer[0] = '\0';
+    if (pipe == NULL) return;
+    if (fgets(answer, (int)size, pipe) == NULL) answer[0] = '\0';
     pclose(pipe);
     answer[strcspn(answer, "\n")] = '\0';
 }
@@ -97,12 +95,8 @@ bool device_fault(unsigned i, struct fault *fault) {
 
 void device_faults_clear(void) {}
 
-void device_watch(struct report *report, const struct fault *context) {
-    (void)report, (void)context;
-}
+void device_watch(struct report *report, const struct fault *context) { (void)report, (void)context; }
 
 void device_count(void) {}
 
-void device_counted(struct counters *counters) {
-    (void)counters;
-}
+void device_counted(struct counters *counters) { (void)counters; }

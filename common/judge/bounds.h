@@ -13,10 +13,8 @@ static inline OVERLAP_HD double bound_unit(enum element_type type) {
 }
 
 /** `error` of a sum near `want`, and what its one rounding to the type of the output may add. */
-static inline OVERLAP_HD double bound_rounded(struct element_types types, double error,
-                                              double want) {
-    if (element_digits(types.out) >= element_digits(types.acc))
-        return error;
+static inline OVERLAP_HD double bound_rounded(struct element_types types, double error, double want) {
+    if (element_digits(types.out) >= element_digits(types.acc)) return error;
     double subnormal = types.out == ELEMENT_F16 ? 0x1p-25 : 0; /* those of BF16 are FP32's */
     return error + (fabs(want) + error) * bound_unit(types.out) + subnormal;
 }
@@ -37,8 +35,8 @@ static inline OVERLAP_HD double bound_rounded(struct element_types types, double
  * take the bound of any order with twice the unit. A step that rounds both inputs to TF32 (unit
  * roundoff 2^-11) adds (2^-10 + 2^-22) magnitude. Inputs of the other types are what they are.
  */
-static inline OVERLAP_HD double product_bound(struct element_types types, double K,
-                                              double magnitude, double want) {
+static inline OVERLAP_HD double product_bound(struct element_types types, double K, double magnitude,
+                                              double want) {
     const double u = bound_unit(types.acc);
     double terms = types.in == ELEMENT_F32 ? fmin(K, 10 * sqrt(K)) * u + K * u * u : K * 2 * u;
     double inputs = types.in == ELEMENT_TF32 ? 0x1p-10 + 0x1p-22 : 0;

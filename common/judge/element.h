@@ -68,12 +68,9 @@ static inline OVERLAP_HD uint32_t element_bits(enum element_type type, const voi
 }
 
 /** Makes `bits` element i. */
-static inline OVERLAP_HD void element_store(enum element_type type, void *x, size_t i,
-                                            uint32_t bits) {
-    if (element_size(type) == 2)
-        ((uint16_t *)x)[i] = (uint16_t)bits;
-    else
-        ((uint32_t *)x)[i] = bits;
+static inline OVERLAP_HD void element_store(enum element_type type, void *x, size_t i, uint32_t bits) {
+    if (element_size(type) == 2) ((uint16_t *)x)[i] = (uint16_t)bits;
+    else ((uint32_t *)x)[i] = bits;
 }
 
 /** A float, and its bits. */
@@ -85,13 +82,11 @@ union element_float {
 /** The value that `bits` stand for. */
 static inline OVERLAP_HD double element_value(enum element_type type, uint32_t bits) {
     union element_float f = {0};
-    if (type == ELEMENT_U32)
-        return bits;
+    if (type == ELEMENT_U32) return bits;
     if (type == ELEMENT_F16) {
         uint32_t exponent = bits >> 10 & 31, mantissa = bits & 1023, sign = (bits & 0x8000) << 16;
         f.value = (float)mantissa / (1 << 24); /* a subnormal number */
-        if (exponent > 0)
-            f.bits = (exponent == 31 ? 255 : exponent + 112) << 23 | mantissa << 13;
+        if (exponent > 0) f.bits = (exponent == 31 ? 255 : exponent + 112) << 23 | mantissa << 13;
         f.bits |= sign;
     } else {
         f.bits = type == ELEMENT_BF16 ? bits << 16 : bits;
@@ -102,21 +97,15 @@ static inline OVERLAP_HD double element_value(enum element_type type, uint32_t b
 /** The bits of `value`, rounded to FP32 and then, as a step's output is, to the nearest of `type`. */
 static inline OVERLAP_HD uint32_t element_round(enum element_type type, double value) {
     union element_float f;
-    if (type == ELEMENT_U32)
-        return (uint32_t)(int64_t)value;
+    if (type == ELEMENT_U32) return (uint32_t)(int64_t)value;
     f.value = (float)value;
-    if (type == ELEMENT_BF16)
-        return value != value ? 0x7fff : (f.bits + 0x7fff + (f.bits >> 16 & 1)) >> 16;
-    if (type != ELEMENT_F16)
-        return f.bits;
+    if (type == ELEMENT_BF16) return value != value ? 0x7fff : (f.bits + 0x7fff + (f.bits >> 16 & 1)) >> 16;
+    if (type != ELEMENT_F16) return f.bits;
     uint32_t sign = f.bits >> 16 & 0x8000;
     f.bits &= 0x7fffffff;
-    if (f.bits > 0x7f800000)
-        return sign | 0x7fff; /* NaN */
-    if (f.bits >= 0x477ff000)
-        return sign | 0x7c00; /* rounds beyond 65504 */
-    if (f.bits >= 0x38800000)
-        return sign | (f.bits + 0xc8000fff + (f.bits >> 13 & 1)) >> 13;
+    if (f.bits > 0x7f800000) return sign | 0x7fff;  /* NaN */
+    if (f.bits >= 0x477ff000) return sign | 0x7c00; /* rounds beyond 65504 */
+    if (f.bits >= 0x38800000) return sign | (f.bits + 0xc8000fff + (f.bits >> 13 & 1)) >> 13;
     f.value += 0.5f; /* subnormal: a sum of 1/2 and more has units of 2^-24 */
     return sign | (f.bits - 0x3f000000);
 }

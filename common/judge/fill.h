@@ -32,8 +32,7 @@ struct fill {
 
 /** 64 well-mixed bits of (seed, row, column): the finaliser of SplitMix64 (Steele et al., 2014). */
 static inline OVERLAP_HD uint64_t number_hash(uint64_t seed, uint64_t row, uint64_t column) {
-    uint64_t z =
-        seed * 0x9e3779b97f4a7c15u + row * 0xd1342543de82ef95u + column * 0x2545f4914f6cdd1du;
+    uint64_t z = seed * 0x9e3779b97f4a7c15u + row * 0xd1342543de82ef95u + column * 0x2545f4914f6cdd1du;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
@@ -52,17 +51,14 @@ static inline OVERLAP_HD uint64_t number_hash(uint64_t seed, uint64_t row, uint6
  * largest FP16. So of many terms only one in `stride` is not 0, and a type whose sums would be of
  * less than 256 terms gets smaller integers.
  */
-static inline struct fill fill_product(struct element_types types, uint64_t terms, uint64_t seed,
-                                       bool down, enum fill_mode mode) {
+static inline struct fill fill_product(struct element_types types, uint64_t terms, uint64_t seed, bool down,
+                                       enum fill_mode mode) {
     int limit = element_digits(types.acc), digits = element_digits(types.in);
-    if (types.out == ELEMENT_F16 && limit > 15)
-        limit = 15;
-    if (digits > 12)
-        digits = 12;
-    if (digits > limit - 8)
-        digits = limit - 8;
-    bool wide = (types.in == ELEMENT_TF32 || types.in == ELEMENT_BF16) &&
-                types.acc == ELEMENT_F32 && types.out != ELEMENT_F16;
+    if (types.out == ELEMENT_F16 && limit > 15) limit = 15;
+    if (digits > 12) digits = 12;
+    if (digits > limit - 8) digits = limit - 8;
+    bool wide = (types.in == ELEMENT_TF32 || types.in == ELEMENT_BF16) && types.acc == ELEMENT_F32 &&
+                types.out != ELEMENT_F16;
     uint64_t most = UINT64_C(1) << (limit - digits);
     double scale = wide ? (double)(1 << (17 - digits)) : 1;
     struct fill fill = {mode, seed, terms, down, digits, (terms + most - 1) / most, scale};
@@ -81,8 +77,7 @@ static inline OVERLAP_HD double fill_integer(const struct fill *f, uint64_t row,
     double value = at != 0 ? 0 : (double)(random % 3 - 1);
     if ((number_hash(0, 0, group) & 1) == f->down) /* the operand with odd integers */
         value = (double)(random % low | low | 1) * ((h & 2) != 0 ? f->scale : -f->scale);
-    if (f->mode == FILL_NEAR)
-        value *= (h & 1) != 0 ? 1 + 0x1p-13 : 1 - 0x1p-13;
+    if (f->mode == FILL_NEAR) value *= (h & 1) != 0 ? 1 + 0x1p-13 : 1 - 0x1p-13;
     return value;
 }
 
@@ -92,22 +87,15 @@ static inline OVERLAP_HD double fill_element(const struct fill *f, uint64_t row,
     double real = (double)((int64_t)(h >> 40) - (1 << 23)) * (1.0 / (1 << 23));
     switch (f->mode) {
     case FILL_EXACT:
-    case FILL_NEAR:
-        return fill_integer(f, row, column, h);
-    case FILL_HUGE:
-        return real * 1e30;
+    case FILL_NEAR: return fill_integer(f, row, column, h);
+    case FILL_HUGE: return real * 1e30;
     case FILL_SUM: /* of long vectors, only one element in so many is not 0, and both ends */
-        if (n <= 1 << 21)
-            return (double)((int64_t)(h >> 32) % 17 - 8);
+        if (n <= 1 << 21) return (double)((int64_t)(h >> 32) % 17 - 8);
         return column < 64 || column + 64 >= n || (h >> 32) % ((n >> 24) + 2) == 0 ? 1 : 0;
-    case FILL_ONES:
-        return 1;
-    case FILL_BITS:
-        return (double)(h >> 32);
-    case FILL_NAN:
-        return column == number_hash(f->seed, 1, n) % n ? NAN : real;
-    default:
-        return real;
+    case FILL_ONES: return 1;
+    case FILL_BITS: return (double)(h >> 32);
+    case FILL_NAN: return column == number_hash(f->seed, 1, n) % n ? NAN : real;
+    default: return real;
     }
 }
 

@@ -1,8 +1,7 @@
 #include "judge/judge.h"
 
 void judge_fill(const struct matrix *x, const struct fill *fill) {
-    judge->run(
-        &(struct task){.kind = TASK_FILL, .count = matrix_extent(x), .x = *x, .fill = *fill});
+    judge->run(&(struct task){.kind = TASK_FILL, .count = matrix_extent(x), .x = *x, .fill = *fill});
 }
 
 void judge_poison(const struct output *y) {
@@ -10,8 +9,8 @@ void judge_poison(const struct output *y) {
 }
 
 struct found judge_compare(const struct product *p, bool exact) {
-    return judge->run(&(struct task){
-        .kind = TASK_COMPARE, .count = p->C.rows * p->C.cols, .product = *p, .exact = exact});
+    return judge->run(
+        &(struct task){.kind = TASK_COMPARE, .count = p->C.rows * p->C.cols, .product = *p, .exact = exact});
 }
 
 double judge_sum(const struct matrix *x) {
@@ -27,6 +26,5 @@ uint64_t judge_outside(const struct output *y) {
 }
 
 uint64_t judge_digest(const struct matrix *x) {
-    return judge->run(&(struct task){.kind = TASK_DIGEST, .count = x->rows * x->cols, .x = *x})
-        .count;
+    return judge->run(&(struct task){.kind = TASK_DIGEST, .count = x->rows * x->cols, .x = *x}).count;
 }

@@ -60,15 +60,14 @@ static inline OVERLAP_HD double product_wants(const struct product *p, bool exac
 }
 
 /** Largest believable difference from that. */
-static inline OVERLAP_HD double product_allows(const struct product *p, bool exact, double ref,
-                                               double mag) {
+static inline OVERLAP_HD double product_allows(const struct product *p, bool exact, double ref, double mag) {
     return exact ? 0 : product_bound(p->types, (double)p->A.cols, mag, ref);
 }
 
 /** What the judge does. */
 enum task_kind {
-    TASK_FILL,   /**< makes x what fill_element() says; what lies between its rows becomes poison */
-    TASK_POISON, /**< makes all of an output's memory element_poison() */
+    TASK_FILL,    /**< makes x what fill_element() says; what lies between its rows becomes poison */
+    TASK_POISON,  /**< makes all of an output's memory element_poison() */
     TASK_COMPARE, /**< compares C with ref; exact: for equality */
     TASK_SUM,     /**< the sum of a vector x, in FP64 */
     TASK_SCAN,    /**< y[0] = x[0] and y[i] = y[i-1] + x[i], of uint32: no other y fulfils that */
@@ -108,8 +107,8 @@ static inline OVERLAP_HD size_t task_row(const struct matrix *x, size_t width, s
 static inline OVERLAP_HD void task_compare(const struct task *t, size_t i, struct found *f) {
     const struct product *p = &t->product;
     size_t col = i, row = task_row(&p->C, p->C.cols, &col);
-    double c = element_load(p->C.type, p->C.at, row * p->C.ld + col), ref = p->ref[i],
-           mag = p->mag[i], error = mag > 0 ? (c - ref) / mag : 0;
+    double c = element_load(p->C.type, p->C.at, row * p->C.ld + col), ref = p->ref[i], mag = p->mag[i],
+           error = mag > 0 ? (c - ref) / mag : 0;
     if (!is_close(c, product_wants(p, t->exact, ref), product_allows(p, t->exact, ref, mag)))
         found_wrong(f, i);
     if (!(fabs(error) <= f->largest)) /* a NaN gets in, and stays */
@@ -120,8 +119,7 @@ static inline OVERLAP_HD void task_compare(const struct task *t, size_t i, struc
 static inline OVERLAP_HD bool task_is_inside(const struct output *y, size_t i) {
     const struct matrix *m = &y->matrix;
     size_t before = (size_t)((char *)m->at - (char *)y->base) / element_size(m->type);
-    if (i < before || m->rows == 0)
-        return false;
+    if (i < before || m->rows == 0) return false;
     i -= before;
     return task_row(m, m->ld, &i) < m->rows && i < m->cols;
 }
@@ -138,23 +136,16 @@ static inline OVERLAP_HD void task_item(const struct task *t, size_t i, struct f
                       col < x->cols ? element_round(x->type, fill_element(&t->fill, row, col))
                                     : element_poison(x->type));
         break;
-    case TASK_POISON:
-        element_store(y->type, t->y.base, i, poison);
-        break;
-    case TASK_COMPARE:
-        task_compare(t, i, f);
-        break;
-    case TASK_SUM:
-        f->sum += element_load(x->type, x->at, i);
-        break;
+    case TASK_POISON: element_store(y->type, t->y.base, i, poison); break;
+    case TASK_COMPARE: task_compare(t, i, f); break;
+    case TASK_SUM: f->sum += element_load(x->type, x->at, i); break;
     case TASK_SCAN:
         if (element_bits(y->type, y->at, i) !=
             (i > 0 ? element_bits(y->type, y->at, i - 1) : 0) + element_bits(x->type, x->at, i))
             found_wrong(f, i);
         break;
     case TASK_OUTSIDE:
-        if (element_bits(y->type, t->y.base, i) != poison && !task_is_inside(&t->y, i))
-            f->count += 1;
+        if (element_bits(y->type, t->y.base, i) != poison && !task_is_inside(&t->y, i)) f->count += 1;
         break;
     case TASK_DIGEST:
         row = task_row(x, x->cols, &col);

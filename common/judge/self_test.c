@@ -21,8 +21,7 @@ static const struct judge *judges[2] = {&host_judge};
 static const char *differs;
 
 static void expect(bool alike, const char *what) {
-    if (!alike && differs == NULL)
-        differs = what;
+    if (!alike && differs == NULL) differs = what;
 }
 
 static const void *fetch(int buffer) {
@@ -41,8 +40,7 @@ static struct found both(enum task_kind kind, size_t count, const char *what) {
         sides[d].count = count;
         found[d] = judges[d]->run(&sides[d]);
     }
-    for (int i = IN_A; i <= IN_C; ++i)
-        expect(memcmp(fetch(i), memory[0][i], bytes[i]) == 0, what);
+    for (int i = IN_A; i <= IN_C; ++i) expect(memcmp(fetch(i), memory[0][i], bytes[i]) == 0, what);
     bool nan = isnan(found[0].sum) && isnan(found[1].sum);
     expect(found[0].count == found[1].count && found[0].first == found[1].first &&
                isnan(found[0].largest) == isnan(found[1].largest) &&
@@ -62,8 +60,7 @@ static void test_fill(int buffer, struct element_types types, enum fill_mode mod
 
 /* FP64 numbers may differ in rounding. */
 static void test_reference(void) {
-    for (int d = 0; d < 2; ++d)
-        judges[d]->reference(&sides[d].product);
+    for (int d = 0; d < 2; ++d) judges[d]->reference(&sides[d].product);
     for (int buffer = IN_REF; buffer <= IN_MAG; ++buffer) {
         const double *want = memory[0][buffer], *mag = memory[0][IN_MAG], *got = fetch(buffer);
         for (size_t i = 0; i < M * N; ++i)
@@ -76,8 +73,8 @@ static void test_types(struct element_types types, enum fill_mode mode) {
     const bool product = types.in != ELEMENT_U32; /* else a scan */
     for (int d = 0; d < 2; ++d) {
         void **at = memory[d], *c = (char *)at[IN_C] + BEFORE * element_size(types.out);
-        const struct matrix A = {types.in, at[IN_A], M, K, LDA},
-                            B = {types.in, at[IN_B], K, N, LDB}, C = {types.out, c, M, N, LDC};
+        const struct matrix A = {types.in, at[IN_A], M, K, LDA}, B = {types.in, at[IN_B], K, N, LDB},
+                            C = {types.out, c, M, N, LDC};
         sides[d] = (struct task){.product = {types, A, B, C, at[IN_REF], at[IN_MAG]},
                                  .y = {C, at[IN_C], COUNT},
                                  .exact = mode == FILL_EXACT};
@@ -86,8 +83,7 @@ static void test_types(struct element_types types, enum fill_mode mode) {
     test_fill(IN_A, types, mode);
     both(TASK_SUM, K, "the sum of a vector");
     both(TASK_POISON, COUNT, "poison");
-    if (product)
-        test_reference();
+    if (product) test_reference();
     /* A right C or scan; then with a wrong element, a NaN, and an element written outside. */
     const struct matrix *C = &sides[0].y.matrix;
     const double *ref = memory[0][IN_REF], *mag = memory[0][IN_MAG];
@@ -103,8 +99,7 @@ static void test_types(struct element_types types, enum fill_mode mode) {
             element_store(C->type, C->at, 9 * LDC + 1, element_round(C->type, product ? NAN : 0));
             element_store(C->type, memory[0][IN_C], COUNT - 1, 0);
         }
-        CUDA_CHECK(
-            cudaMemcpy(memory[1][IN_C], memory[0][IN_C], bytes[IN_C], cudaMemcpyHostToDevice));
+        CUDA_CHECK(cudaMemcpy(memory[1][IN_C], memory[0][IN_C], bytes[IN_C], cudaMemcpyHostToDevice));
         const char *what = "which elements are wrong";
         struct found found = both(product ? TASK_COMPARE : TASK_SCAN, product ? M * N : K, what);
         expect(found.count == 2 * planted && (!planted || found.first == first), what);

@@ -9,11 +9,9 @@ int option_refused(const char *option, const char *value, const char *allowed) {
     return EXIT_USAGE;
 }
 
-static int read_shapes(const char *option, enum shape_kind kind, const char *what,
-                       struct shapes *shapes) {
+static int read_shapes(const char *option, enum shape_kind kind, const char *what, struct shapes *shapes) {
     char error[256];
-    if (shapes_find(kind, what, shapes, error))
-        return -1;
+    if (shapes_find(kind, what, shapes, error)) return -1;
     fprintf(stderr, "%s: %s\n", option, error);
     return EXIT_USAGE;
 }
@@ -23,25 +21,18 @@ static int read_word(const struct option_word *w, const char *word) {
     char name[24], allowed[80];
     int64_t value;
     snprintf(name, sizeof name, "--%s", w->name);
-    if (w->type == OPTION_SHAPES)
-        return read_shapes(name, (enum shape_kind)w->min, word, w->value);
-    if (w->type == OPTION_TEXT)
-        *(const char **)w->value = word;
-    if (w->type == OPTION_FLAG || w->type == OPTION_STOP)
-        *(bool *)w->value = true;
-    if (w->type != OPTION_INT && w->type != OPTION_INT64)
-        return -1;
-    if (w->max < w->min)
-        return option_refused(name, word, "for other steps, see --help");
+    if (w->type == OPTION_SHAPES) return read_shapes(name, (enum shape_kind)w->min, word, w->value);
+    if (w->type == OPTION_TEXT) *(const char **)w->value = word;
+    if (w->type == OPTION_FLAG || w->type == OPTION_STOP) *(bool *)w->value = true;
+    if (w->type != OPTION_INT && w->type != OPTION_INT64) return -1;
+    if (w->max < w->min) return option_refused(name, word, "for other steps, see --help");
     if (!parse_count(word, w->max, &value) || value < w->min) {
         snprintf(allowed, sizeof allowed, "a whole number from %lld to %lld", (long long)w->min,
                  (long long)w->max);
         return option_refused(name, word, allowed);
     }
-    if (w->type == OPTION_INT)
-        *(int *)w->value = (int)value;
-    else
-        *(int64_t *)w->value = value;
+    if (w->type == OPTION_INT) *(int *)w->value = (int)value;
+    else *(int64_t *)w->value = value;
     return -1;
 }
 
@@ -49,11 +40,9 @@ static int print_help(const char *program, const char *about, const struct optio
     printf("usage: %s [options]\n%s\n", program, about);
     for (; w->name != NULL; ++w) {
         const bool number = w->type == OPTION_INT || w->type == OPTION_INT64;
-        if (number && w->max < w->min)
-            continue;
+        if (number && w->max < w->min) continue;
         printf("  --%s %-*s %s", w->name, 16 - (int)strlen(w->name), w->argument, w->help);
-        if (number && w->max < INT64_MAX)
-            printf(", %lld to %lld", (long long)w->min, (long long)w->max);
+        if (number && w->max < INT64_MAX) printf(", %lld to %lld", (long long)w->min, (long long)w->max);
         putchar('\n');
     }
     printf("  --%-17s this text, and exit\n", "help");
@@ -65,18 +54,15 @@ int options_read(const char *about, const struct option_word *words, int argc, c
     struct option known[MOST + 2] = {{NULL, 0, NULL, 0}};
     int c, status = -1, count = 0;
     for (; count < MOST && words[count].name != NULL; ++count)
-        known[count] =
-            (struct option){words[count].name, words[count].type > OPTION_STOP, NULL, count};
+        known[count] = (struct option){words[count].name, words[count].type > OPTION_STOP, NULL, count};
     known[count] = (struct option){"help", no_argument, NULL, count};
     optind = 0; /* GNU: afresh, whatever an earlier call left */
     while (status < 0 && (c = getopt_long(argc, argv, "", known, NULL)) != -1) {
         if (c == '?') /* getopt_long has said what is wrong */
             return EXIT_USAGE;
-        if (c == count)
-            return print_help(argv[0], about, words);
+        if (c == count) return print_help(argv[0], about, words);
         status = read_word(&words[c], optarg);
-        if (words[c].type == OPTION_STOP)
-            return status;
+        if (words[c].type == OPTION_STOP) return status;
     }
     if (status < 0 && optind < argc)
         return option_refused("argument", argv[optind], "options only, see --help");
@@ -84,11 +70,9 @@ int options_read(const char *about, const struct option_word *words, int argc, c
 }
 
 /* Adds the size that --m, --n and --k give, if they do. */
-static int add_size(struct options *options, enum shape_kind kind, int64_t m, int64_t n,
-                    int64_t k) {
+static int add_size(struct options *options, enum shape_kind kind, int64_t m, int64_t n, int64_t k) {
     char name[80];
-    if (m < 0 && n < 0 && k < 0)
-        return -1;
+    if (m < 0 && n < 0 && k < 0) return -1;
     if (kind == SHAPE_GEMM && (m < 0 || n < 0 || k < 0))
         return option_refused(m < 0   ? "--m"
                               : n < 0 ? "--n"
@@ -96,8 +80,7 @@ static int add_size(struct options *options, enum shape_kind kind, int64_t m, in
                               "(missing)", "all of --m, --n and --k, or none");
     if (kind == SHAPE_GEMM)
         snprintf(name, sizeof name, "%lldx%lldx%lld", (long long)m, (long long)n, (long long)k);
-    else
-        snprintf(name, sizeof name, "%lld", (long long)n);
+    else snprintf(name, sizeof name, "%lld", (long long)n);
     return read_shapes("the size", kind, name, &options->shapes);
 }
 
@@ -137,12 +120,11 @@ int options_parse(struct options *o, enum shape_kind kind, int argc, char **argv
     memset(o, 0, sizeof *o);
     o->seed = 1;
     o->repeats = 1;
-    int status = options_read(
-        "Verifies the step at each size, then times it beside its base and the library.\n"
-        "exit status: 0 verified, 1 wrong result or fault, 2 bad option, 77 no GPU\n",
-        words, argc, argv);
-    if (status >= 0)
-        return status;
+    int status =
+        options_read("Verifies the step at each size, then times it beside its base and the library.\n"
+                     "exit status: 0 verified, 1 wrong result or fault, 2 bad option, 77 no GPU\n",
+                     words, argc, argv);
+    if (status >= 0) return status;
     if (list) {
         fputs(shapes_text, stdout);
         return EXIT_OK;
@@ -151,14 +133,12 @@ int options_parse(struct options *o, enum shape_kind kind, int argc, char **argv
         o->schedule = NULL;
         o->each_schedule = true;
     }
-    if (o->base && !o->counters)
-        return option_refused("--base", "(alone)", "with --counters");
+    if (o->base && !o->counters) return option_refused("--base", "(alone)", "with --counters");
     return add_size(o, kind, m, n, k);
 }
 
 int options_default_shapes(struct options *o, enum shape_kind kind, bool gpu) {
     const char *set = o->counters ? "counted" : gpu ? "ladder" : "small";
-    if (o->shapes.count > 0 || read_shapes("the set", kind, set, &o->shapes) < 0)
-        return EXIT_OK;
+    if (o->shapes.count > 0 || read_shapes("the set", kind, set, &o->shapes) < 0) return EXIT_OK;
     return EXIT_FAULT;
 }

@@ -60,8 +60,8 @@ struct options {
     bool base;            /**< with counters: those of the base too */
     const char *schedule; /**< of the CPU device, by name; null: all */
     bool each_schedule;   /**< a failure under one does not end it: the others are run too */
-    const char *csv;  /**< where rows go as CSV, "-" for stdout in place of the table; or null */
-    const char *json; /**< the same as JSON */
+    const char *csv;      /**< where rows go as CSV, "-" for stdout in place of the table; or null */
+    const char *json;     /**< the same as JSON */
 };
 
 /**

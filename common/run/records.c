@@ -68,17 +68,14 @@ static double figure_of(const struct column *c, const void *record) {
 
 /* A number, a whole one with all its digits; `none` for NAN and infinities. */
 static void print_figure(FILE *file, double value, const char *none) {
-    if (isfinite(value))
-        fprintf(file, value == floor(value) && fabs(value) < 1e15 ? "%.0f" : "%.9g", value);
-    else
-        fputs(none, file);
+    if (isfinite(value)) fprintf(file, value == floor(value) && fabs(value) < 1e15 ? "%.0f" : "%.9g", value);
+    else fputs(none, file);
 }
 
 void row_clear(struct row *row) {
     memset(row, 0, sizeof *row);
     for (const struct column *c = row_columns; c->name != NULL; ++c)
-        if (c->type == FIGURE)
-            *(double *)((char *)row + c->offset) = NAN;
+        if (c->type == FIGURE) *(double *)((char *)row + c->offset) = NAN;
 }
 
 /* ---- CSV ---- */
@@ -94,12 +91,9 @@ static void csv_text(FILE *file, const char *text) {
 void row_csv(FILE *file, const struct row *row) {
     for (const struct column *c = row_columns; c->name != NULL; ++c) {
         fputs(c > row_columns ? "," : "", file);
-        if (row == NULL)
-            fputs(c->name, file);
-        else if (c->type == TEXT)
-            csv_text(file, text_of(c, row));
-        else
-            print_figure(file, figure_of(c, row), "");
+        if (row == NULL) fputs(c->name, file);
+        else if (c->type == TEXT) csv_text(file, text_of(c, row));
+        else print_figure(file, figure_of(c, row), "");
     }
     fputc('\n', file);
 }
@@ -112,23 +106,17 @@ bool row_csv_parse(const char *line, struct row *row) {
         const bool quoted = *line == '"', last = c[1].name == NULL;
         line += quoted;
         while (*line != '\0' && *line != '\n' && (quoted || *line != ',')) {
-            if (quoted && *line == '"' && *++line != '"')
-                break;
-            if (length + 1 >= sizeof cell)
-                return false;
+            if (quoted && *line == '"' && *++line != '"') break;
+            if (length + 1 >= sizeof cell) return false;
             cell[length++] = *line++;
         }
         cell[length] = '\0';
-        if (*line != (last ? '\n' : ',') && !(last && *line == '\0'))
-            return false;
+        if (*line != (last ? '\n' : ',') && !(last && *line == '\0')) return false;
         ++line;
         char *target = (char *)row + c->offset;
-        if (c->type == TEXT && length >= c->size)
-            return false;
-        if (c->type == TEXT)
-            memcpy(target, cell, length + 1);
-        else if (length > 0 && (*(double *)target = strtod(cell, &end), *end != '\0'))
-            return false;
+        if (c->type == TEXT && length >= c->size) return false;
+        if (c->type == TEXT) memcpy(target, cell, length + 1);
+        else if (length > 0 && (*(double *)target = strtod(cell, &end), *end != '\0')) return false;
     }
     return true;
 }
@@ -143,11 +131,10 @@ static int utf8_length(const unsigned char *s) {
                  : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
                                                : 0;
     for (int i = 1; i < length; ++i)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
+        if ((s[i] & 0xc0) != 0x80) return 0;
     /* Longer than need be, half of a UTF-16 pair, beyond the last character. */
-    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) ||
-        (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90))
+    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) || (s[0] == 0xf0 && s[1] < 0x90) ||
+        (s[0] == 0xf4 && s[1] >= 0x90))
         return 0;
     return length;
 }
@@ -157,12 +144,9 @@ void json_text(FILE *file, const void *text) {
     fputc('"', file);
     for (int length; *at != '\0'; at += length > 0 ? length : 1) {
         length = utf8_length(at);
-        if (length == 0)
-            fputs("\\ufffd", file);
-        else if (*at < 0x20)
-            fprintf(file, "\\u%04x", (unsigned)*at);
-        else
-            fprintf(file, "%s%.*s", *at == '"' || *at == '\\' ? "\\" : "", length, (char *)at);
+        if (length == 0) fputs("\\ufffd", file);
+        else if (*at < 0x20) fprintf(file, "\\u%04x", (unsigned)*at);
+        else fprintf(file, "%s%.*s", *at == '"' || *at == '\\' ? "\\" : "", length, (char *)at);
     }
     fputc('"', file);
 }
@@ -171,21 +155,15 @@ static void json_object(FILE *file, const struct column *columns, const void *re
     for (const struct column *c = columns; c->name != NULL; ++c) {
         const char *text = text_of(c, record);
         fprintf(file, "%s\"%s\": ", c == columns ? "{" : ", ", c->name);
-        if (text != NULL)
-            json_text(file, text);
-        else
-            print_figure(file, figure_of(c, record), "null");
+        if (text != NULL) json_text(file, text);
+        else print_figure(file, figure_of(c, record), "null");
     }
     fputc('}', file);
 }
 
-void json_row(FILE *file, const void *row) {
-    json_object(file, row_columns, row);
-}
+void json_row(FILE *file, const void *row) { json_object(file, row_columns, row); }
 
-void json_fault(FILE *file, const void *fault) {
-    json_object(file, fault_columns, fault);
-}
+void json_fault(FILE *file, const void *fault) { json_object(file, fault_columns, fault); }
 
 void json_counters(FILE *file, const void *counters) {
     const struct counters *c = counters;
@@ -207,32 +185,27 @@ void json_counters(FILE *file, const void *counters) {
 
 /* A figure right-aligned in `width` columns, or a dash. */
 static void cell(FILE *file, int width, int decimals, double value, const char *suffix) {
-    if (isnan(value))
-        fprintf(file, " %*s", width, "-");
-    else
-        fprintf(file, " %*.*f%s", width - (int)strlen(suffix), decimals, value, suffix);
+    if (isnan(value)) fprintf(file, " %*s", width, "-");
+    else fprintf(file, " %*.*f%s", width - (int)strlen(suffix), decimals, value, suffix);
 }
 
 void row_table(FILE *file, const struct row *row, bool figures) {
     char error[40] = "", counted[160] = "", spread[40] = "-", remarks[768] = "";
     if (row == NULL) {
-        fprintf(file, "%-27s %-12s %-16s %-16s %-9s", "step", "base", "device", "shape",
-                "verified");
+        fprintf(file, "%-27s %-12s %-16s %-16s %-9s", "step", "base", "device", "shape", "verified");
         if (figures)
-            fprintf(file, " %8s %-8s %17s %7s %7s %7s %7s", "rate", "unit", "5%..95%", "library",
-                    "ceiling", "copy", "base x");
+            fprintf(file, " %8s %-8s %17s %7s %7s %7s %7s", "rate", "unit", "5%..95%", "library", "ceiling",
+                    "copy", "base x");
         fprintf(file, "  remarks\n");
         return;
     }
-    if (figures && row->error > 0)
-        snprintf(error, sizeof error, "error %.2g", row->error);
+    if (figures && row->error > 0) snprintf(error, sizeof error, "error %.2g", row->error);
     if (!isnan(row->sectors))
-        snprintf(
-            counted, sizeof counted,
-            "%.0f sectors, %.2f x ideal; %.0f bytes by threads, %.0f by copies; %.0f %s in flight",
-            row->sectors, row->sectors_ideal > 0 ? row->sectors / row->sectors_ideal : 1.0,
-            row->thread_bytes, row->copy_bytes, row->in_flight,
-            row->in_flight == 1 ? "group" : "groups");
+        snprintf(counted, sizeof counted,
+                 "%.0f sectors, %.2f x ideal; %.0f bytes by threads, %.0f by copies; %.0f %s in flight",
+                 row->sectors, row->sectors_ideal > 0 ? row->sectors / row->sectors_ideal : 1.0,
+                 row->thread_bytes, row->copy_bytes, row->in_flight,
+                 row->in_flight == 1 ? "group" : "groups");
     const char *parts[] = {row->path,  error,   strcmp(row->l2, "warm") == 0 ? "warm L2" : "",
                            row->build, counted, row->note};
     for (size_t i = 0, length = 0; i < sizeof parts / sizeof *parts; ++i)
@@ -243,8 +216,7 @@ void row_table(FILE *file, const struct row *row, bool figures) {
             figures || remarks[0] != '\0' ? 9 : 0,
             strcmp(row->status, STATUS_VERIFIED) == 0 ? "yes" : row->status);
     if (figures) {
-        if (!isnan(row->rate))
-            snprintf(spread, sizeof spread, "%.2f..%.2f", row->rate_low, row->rate_high);
+        if (!isnan(row->rate)) snprintf(spread, sizeof spread, "%.2f..%.2f", row->rate_low, row->rate_high);
         cell(file, 8, 2, row->rate, "");
         fprintf(file, " %-8s %17s", row->unit, spread);
         cell(file, 7, 1, row->library, "%");
@@ -266,8 +238,8 @@ void counters_row(struct row *row, const struct counters *counters) {
 
 void counters_print_lines(FILE *file, const struct counters *c) {
     char place[256];
-    fprintf(file, "counters: %s, %s\n%-36s %-9s %-6s %5s %12s %12s %12s  %s\n", c->step, c->shape,
-            "line", "operation", "memory", "bytes", "instructions", "cost", "ideal", "text");
+    fprintf(file, "counters: %s, %s\n%-36s %-9s %-6s %5s %12s %12s %12s  %s\n", c->step, c->shape, "line",
+            "operation", "memory", "bytes", "instructions", "cost", "ideal", "text");
     for (const struct cpu_counter_line *l = c->lines; l < c->lines + c->line_count; ++l) {
         snprintf(place, sizeof place, "%s:%u", l->file, l->line);
         fprintf(file, "%-36s %-9s %-6s %5u %12" PRIu64 " %12" PRIu64 " %12" PRIu64 "  %s\n", place,
@@ -277,18 +249,14 @@ void counters_print_lines(FILE *file, const struct counters *c) {
 
 void counters_print_sums(FILE *file, const struct counters *step, const struct counters *base) {
     fprintf(file, "\n%-36s %27s", "sum", step->step);
-    if (base != NULL)
-        fprintf(file, " %27s %9s", base->step, "ratio");
+    if (base != NULL) fprintf(file, " %27s %9s", base->step, "ratio");
     for (const struct column *c = sum_columns; c->name != NULL; ++c) {
         const double value = figure_of(c, &step->sums);
         const double other = base != NULL ? figure_of(c, &base->sums) : 0;
         fprintf(file, "\n%-36s %27.0f", c->label, value);
-        if (base != NULL)
-            fprintf(file, " %27.0f", other);
-        if (other > 0)
-            fprintf(file, " %9.3f", value / other);
-        else if (base != NULL)
-            fprintf(file, " %9s", value > 0 ? "new" : "-");
+        if (base != NULL) fprintf(file, " %27.0f", other);
+        if (other > 0) fprintf(file, " %9.3f", value / other);
+        else if (base != NULL) fprintf(file, " %9s", value > 0 ? "new" : "-");
     }
     fputs("\n\n", file);
 }

@@ -22,8 +22,7 @@ static volatile sig_atomic_t waiting; /* the signal that waits for it; 0: none *
 /* Handlers of signals call it: dprintf() takes neither locks nor memory. */
 void report_end(void) {
     static const char *const before[LISTS + 1] = {"{\"rows\": [", "\n], \"counters\": [",
-                                                  "\n], \"faults\": [", "\n], \"facts\": [",
-                                                  "\n]}\n"};
+                                                  "\n], \"faults\": [", "\n], \"facts\": [", "\n]}\n"};
     struct report *r = open_report;
     open_report = NULL;
     for (int i = 0; r != NULL && i <= LISTS && r->json.error == 0; ++i)
@@ -42,18 +41,15 @@ static void on_signal(int number) {
 }
 
 /* Adds an element to a list of the JSON. */
-static void add(struct report *r, int list, void (*write)(FILE *, const void *),
-                const void *element) {
+static void add(struct report *r, int list, void (*write)(FILE *, const void *), const void *element) {
     struct list *l = &r->list[list];
-    if (r->json.file == NULL)
-        return;
+    if (r->json.file == NULL) return;
     adding = true;
     fputs(l->size > 0 ? ",\n" : "\n", l->file);
     write(l->file, element);
     fflush(l->file);
     adding = false;
-    if (waiting)
-        on_signal(waiting);
+    if (waiting) on_signal(waiting);
 }
 
 /* ---- outputs ---- */
@@ -62,33 +58,25 @@ static bool open_output(struct output_file *o, const char *name) {
     const char *why = NULL;
     struct stat status;
     o->name = name;
-    if (name == NULL)
-        return true;
+    if (name == NULL) return true;
     o->file = strcmp(name, "-") == 0 ? stdout : fopen(name, "ae");
-    if (o->file == stdout)
-        o->name = "stdout";
-    else if (o->file == NULL)
-        why = strerror(errno);
-    else if (fstat(fileno(o->file), &status) == 0 &&
-             S_ISREG(status.st_mode) && /* others may be shared */
+    if (o->file == stdout) o->name = "stdout";
+    else if (o->file == NULL) why = strerror(errno);
+    else if (fstat(fileno(o->file), &status) == 0 && S_ISREG(status.st_mode) && /* others may be shared */
              flock(fileno(o->file), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         why = "another program is writing it";
-    if (why != NULL)
-        fprintf(stderr, "%s: cannot be written: %s\n", name, why);
+    if (why != NULL) fprintf(stderr, "%s: cannot be written: %s\n", name, why);
     return why == NULL;
 }
 
 static void flush(struct output_file *o) {
-    if (o->file != NULL && (fflush(o->file) != 0 || ferror(o->file)) && o->error == 0)
-        o->error = errno;
+    if (o->file != NULL && (fflush(o->file) != 0 || ferror(o->file)) && o->error == 0) o->error = errno;
 }
 
 static bool close_output(struct output_file *o) {
     flush(o);
-    if (o->file != NULL && o->file != stdout && fclose(o->file) != 0 && o->error == 0)
-        o->error = errno;
-    if (o->error != 0)
-        fprintf(stderr, "%s could not be written: %s\n", o->name, strerror(o->error));
+    if (o->file != NULL && o->file != stdout && fclose(o->file) != 0 && o->error == 0) o->error = errno;
+    if (o->error != 0) fprintf(stderr, "%s could not be written: %s\n", o->name, strerror(o->error));
     return o->error == 0;
 }
 
@@ -98,16 +86,13 @@ bool report_open(struct report *r, const char *csv, const char *json) {
         option_refused("--json", json, "another file than --csv");
         return false;
     }
-    if (!open_output(&r->csv, csv) || !open_output(&r->json, json))
-        return false;
-    if (r->csv.file != stdout && r->json.file != stdout)
-        open_output(&r->table, "-");
+    if (!open_output(&r->csv, csv) || !open_output(&r->json, json)) return false;
+    if (r->csv.file != stdout && r->json.file != stdout) open_output(&r->table, "-");
     for (struct output_file *o = &r->csv; o <= &r->json; ++o)
         if (o->file != NULL && o->file != stdout && ftruncate(fileno(o->file), 0) != 0 &&
             errno != EINVAL) /* which is what a device or a pipe says */
             o->error = errno;
-    if (r->json.file == NULL)
-        return true;
+    if (r->json.file == NULL) return true;
     for (struct list *l = r->list; l < r->list + LISTS; ++l)
         if ((l->file = open_memstream(&l->text, &l->size)) == NULL || fflush(l->file) != 0) {
             fprintf(stderr, "no memory for the records\n");
@@ -129,40 +114,32 @@ void report_fact(struct report *r, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(fact, sizeof fact, format, arguments);
     va_end(arguments);
-    if (r->table.file != NULL)
-        fprintf(r->table.file, "%s\n", fact);
-    if (r->csv.file != NULL)
-        fprintf(r->csv.file, "# %s\n", fact);
+    if (r->table.file != NULL) fprintf(r->table.file, "%s\n", fact);
+    if (r->csv.file != NULL) fprintf(r->csv.file, "# %s\n", fact);
     add(r, FACTS, json_text, fact);
 }
 
 /* A null row is the heading. */
 static void write_row(struct report *r, const struct row *row) {
     r->rows = true;
-    if (r->table.file != NULL && !r->later)
-        row_table(r->table.file, row, r->figures);
-    if (r->csv.file != NULL)
-        row_csv(r->csv.file, row);
+    if (r->table.file != NULL && !r->later) row_table(r->table.file, row, r->figures);
+    if (r->csv.file != NULL) row_csv(r->csv.file, row);
 }
 
 void report_row(struct report *r, const struct row *row) {
-    if (!r->rows)
-        write_row(r, NULL);
+    if (!r->rows) write_row(r, NULL);
     add(r, ROWS, json_row, row);
     write_row(r, row);
     flush(&r->table); /* what was measured is kept, whatever comes next */
     flush(&r->csv);
 }
 
-void report_fault_silently(struct report *r, const struct fault *fault) {
-    add(r, FAULTS, json_fault, fault);
-}
+void report_fault_silently(struct report *r, const struct fault *fault) { add(r, FAULTS, json_fault, fault); }
 
 void report_fault(struct report *r, const struct fault *f) {
-    fprintf(stderr, "%s %s, %s inputs, schedule %s: %s\n", f->step, f->shape, f->inputs,
-            f->schedule, f->text);
-    if (f->repeat[0] != '\0')
-        fprintf(stderr, "  repeat: %s\n", f->repeat);
+    fprintf(stderr, "%s %s, %s inputs, schedule %s: %s\n", f->step, f->shape, f->inputs, f->schedule,
+            f->text);
+    if (f->repeat[0] != '\0') fprintf(stderr, "  repeat: %s\n", f->repeat);
     report_fault_silently(r, f);
 }
 
@@ -172,10 +149,8 @@ void report_counters(struct report *r, const struct counters *counters) {
 
 bool report_close(struct report *r) {
     bool good = true;
-    if (!r->rows)
-        write_row(r, NULL);
+    if (!r->rows) write_row(r, NULL);
     report_end();
-    for (struct output_file *o = &r->json; o >= &r->table; --o)
-        good = close_output(o) && good;
+    for (struct output_file *o = &r->json; o >= &r->table; --o) good = close_output(o) && good;
     return good;
 }

@@ -33,8 +33,7 @@ struct report {
  */
 bool report_open(struct report *report, const char *csv, const char *json);
 /** Writes a fact about the run, such as "driver: 580.0": a line of the table, a comment in CSV. */
-void report_fact(struct report *report, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+void report_fact(struct report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** Writes a row to all that is open. */
 void report_row(struct report *report, const struct row *row);
 /** Keeps a fault for the JSON; prints to stderr what happened in which run, and how to repeat it. */

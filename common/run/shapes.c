@@ -9,13 +9,11 @@
 enum { ERROR_SIZE = 256 };
 
 bool parse_count(const char *word, int64_t max, int64_t *value) {
-    if (!isdigit((unsigned char)word[0]))
-        return false;
+    if (!isdigit((unsigned char)word[0])) return false;
     char *end;
     errno = 0;
     long long v = strtoll(word, &end, 10);
-    if (errno != 0 || *end != '\0' || v > max)
-        return false;
+    if (errno != 0 || *end != '\0' || v > max) return false;
     *value = v;
     return true;
 }
@@ -29,8 +27,7 @@ const char *next_word(const char *list, char *word, size_t size) {
 bool has_word(const char *list, const char *word) {
     const size_t length = strlen(word);
     for (const char *s = list; *s != '\0'; s += strcspn(s, ","), s += *s == ',')
-        if (strncmp(s, word, length) == 0 && (s[length] == ',' || s[length] == '\0'))
-            return true;
+        if (strncmp(s, word, length) == 0 && (s[length] == ',' || s[length] == '\0')) return true;
     return false;
 }
 
@@ -45,11 +42,10 @@ static bool parse_dimensions(const char *word, struct shape *shape) {
 static bool parse_length(const char *word, struct shape *shape) {
     char power[24], sign = '+', delta[24] = "0", extra;
     int64_t exponent, difference;
-    if (parse_count(word, VECTOR_SIZE_MAX, &shape->n))
-        return true;
+    if (parse_count(word, VECTOR_SIZE_MAX, &shape->n)) return true;
     int found = sscanf(word, "2^%23[0-9]%c%23[0-9]%c", power, &sign, delta, &extra);
-    if ((found != 1 && found != 3) || (sign != '+' && sign != '-') ||
-        !parse_count(power, 33, &exponent) || !parse_count(delta, VECTOR_SIZE_MAX, &difference))
+    if ((found != 1 && found != 3) || (sign != '+' && sign != '-') || !parse_count(power, 33, &exponent) ||
+        !parse_count(delta, VECTOR_SIZE_MAX, &difference))
         return false;
     shape->n = (INT64_C(1) << exponent) + (sign == '+' ? difference : -difference);
     return shape->n >= 0 && shape->n <= VECTOR_SIZE_MAX;
@@ -76,8 +72,7 @@ static bool find_word(enum shape_kind kind, const char *word, struct shapes *lis
     int before = list->count;
     for (const struct known_shape *s = known_shapes; s->sets != NULL; ++s)
         if ((kind == SHAPE_ANY || s->shape.kind == kind) &&
-            (strcmp(s->shape.name, word) == 0 || has_word(s->sets, word)) &&
-            !append(list, &s->shape, error))
+            (strcmp(s->shape.name, word) == 0 || has_word(s->sets, word)) && !append(list, &s->shape, error))
             return false;
     if (list->count == before)
         snprintf(error, ERROR_SIZE,
@@ -96,8 +91,7 @@ bool shapes_find(enum shape_kind kind, const char *what, struct shapes *list, ch
             return false;
         }
         what = next_word(what, word, sizeof word);
-        if (!find_word(kind, word, list, error))
-            return false;
+        if (!find_word(kind, word, list, error)) return false;
     }
     return true;
 }

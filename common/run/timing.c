@@ -23,8 +23,7 @@ double stats_quantile(double *values, int count, double fraction) {
 double stats_median_error(const double *sorted, int count) {
     double half = 0.98 * sqrt(count);
     int low = (int)floor(count / 2.0 - half), high = (int)ceil(count / 2.0 + half);
-    if (low < 0 || high >= count || count < 6)
-        return 1;
+    if (low < 0 || high >= count || count < 6) return 1;
     return (sorted[high] - sorted[low]) / 2 / sorted[count / 2];
 }
 
@@ -48,32 +47,25 @@ static double times[SOLVERS][SAMPLES]; /* seconds */
 /* Seconds of one run; negative after an error. */
 static double sample(struct session *s, struct contestant *c) {
     float ms = 0;
-    if (c->prepare != NULL)
-        c->prepare(c->context, s->stream);
-    if (s->warm)
-        c->run(c->context, s->stream);
-    else
-        CUDA_CHECK(cudaMemsetAsync(s->flush, 0, s->flush_bytes, s->stream));
+    if (c->prepare != NULL) c->prepare(c->context, s->stream);
+    if (s->warm) c->run(c->context, s->stream);
+    else CUDA_CHECK(cudaMemsetAsync(s->flush, 0, s->flush_bytes, s->stream));
     CUDA_CHECK(cudaEventRecord(s->start, s->stream));
-    if (c->run(c->context, s->stream) != cudaSuccess)
-        return -1;
+    if (c->run(c->context, s->stream) != cudaSuccess) return -1;
     CUDA_CHECK(cudaEventRecord(s->stop, s->stream));
-    if (cudaEventSynchronize(s->stop) != cudaSuccess)
-        return -1;
+    if (cudaEventSynchronize(s->stop) != cudaSuccess) return -1;
     CUDA_CHECK(cudaEventElapsedTime(&ms, s->start, s->stop));
     return 1e-3 * ms;
 }
 
 static bool settled(int count, int taken) {
     double copy[512];
-    if (taken < 10 || taken % 5 != 0)
-        return false;
+    if (taken < 10 || taken % 5 != 0) return false;
     for (int i = 0; i < count; ++i) {
         int n = taken < 512 ? taken : 512; /* the latest: more than enough to judge by */
         memcpy(copy, times[i] + taken - n, (size_t)n * sizeof *copy);
         stats_quantile(copy, n, 0.5); /* sorts */
-        if (stats_median_error(copy, n) > 0.005)
-            return false;
+        if (stats_median_error(copy, n) > 0.005) return false;
     }
     return true;
 }
@@ -88,16 +80,14 @@ const char *timing_run(struct contestant *contestants, int count, const struct d
     CUDA_CHECK(cudaEventCreate(&s.stop));
     CUDA_CHECK(cudaMalloc(&s.flush, s.flush_bytes));
     for (int i = 0; i < 3 * count && failure == NULL; ++i) /* to warm up */
-        if (sample(&s, &contestants[i / 3]) < 0)
-            failure = cuda_explain(cudaGetLastError());
+        if (sample(&s, &contestants[i / 3]) < 0) failure = cuda_explain(cudaGetLastError());
     double end = now() + 1.0 * count;
     while (failure == NULL && taken < most) {
         for (int i = 0; i < count && failure == NULL; ++i)
             if ((times[i][taken] = sample(&s, &contestants[i])) < 0)
                 failure = cuda_explain(cudaGetLastError());
         ++taken;
-        if (options->samples == 0 && (settled(count, taken) || (taken >= 5 && now() > end)))
-            break;
+        if (options->samples == 0 && (settled(count, taken) || (taken >= 5 && now() > end))) break;
     }
     for (int i = 0; i < count && failure == NULL; ++i) {
         contestants[i].samples = taken;
@@ -112,8 +102,8 @@ const char *timing_run(struct contestant *contestants, int count, const struct d
     return failure;
 }
 
-void timing_row(struct row *row, const struct contestant *c, double work, double scale,
-                const char *unit, const struct options *options) {
+void timing_row(struct row *row, const struct contestant *c, double work, double scale, const char *unit,
+                const struct options *options) {
     snprintf(row->unit, sizeof row->unit, "%s", unit);
     snprintf(row->l2, sizeof row->l2, options->warm ? "warm" : "cold");
     row->rate = work / scale / c->median;
@@ -121,6 +111,5 @@ void timing_row(struct row *row, const struct contestant *c, double work, double
     row->rate_high = work / scale / c->p5;
     row->microseconds = 1e6 * c->median;
     row->samples = c->samples;
-    if (c->median < 10e-6)
-        snprintf(row->note, sizeof row->note, "launch-bound: below 10 us");
+    if (c->median < 10e-6) snprintf(row->note, sizeof row->note, "launch-bound: below 10 us");
 }

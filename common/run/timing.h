@@ -15,8 +15,7 @@
 /** One kernel to time, and what came out. */
 struct contestant {
     cudaError_t (*run)(void *context, cudaStream_t stream); /**< enqueues one run */
-    void (*prepare)(void *context,
-                    cudaStream_t stream); /**< enqueued before each, not timed; or null */
+    void (*prepare)(void *context, cudaStream_t stream);    /**< enqueued before each, not timed; or null */
     void *context;
     double median, p5, p95; /**< seconds */
     int samples;

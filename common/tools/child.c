@@ -18,8 +18,7 @@ static volatile pid_t running; /* 0: none */
 
 static void on_signal(int number) {
     child_interrupted = number;
-    if (running > 0)
-        kill(running, SIGTERM);
+    if (running > 0) kill(running, SIGTERM);
 }
 
 void child_watch(void) {
@@ -34,8 +33,7 @@ int child_run(const char *const *arguments, void (*line)(const char *line), bool
     pid_t pid;
     posix_spawn_file_actions_t actions;
     FILE *out = NULL, *errors = tmpfile();
-    if (errors != NULL && pipe2(ends, O_CLOEXEC) == 0)
-        out = fdopen(ends[0], "r");
+    if (errors != NULL && pipe2(ends, O_CLOEXEC) == 0) out = fdopen(ends[0], "r");
     int error = errno;
     if (out != NULL) {
         posix_spawn_file_actions_init(&actions);
@@ -46,22 +44,17 @@ int child_run(const char *const *arguments, void (*line)(const char *line), bool
         close(ends[1]);
     }
     if (error != 0) {
-        if (out != NULL)
-            fclose(out);
-        if (errors != NULL)
-            fclose(errors);
+        if (out != NULL) fclose(out);
+        if (errors != NULL) fclose(errors);
         snprintf(last, size, "%s: cannot be run: %s", arguments[0], strerror(error));
         return W_EXITCODE(EXIT_FAULT, 0);
     }
     running = pid;
-    if (child_interrupted)
-        kill(pid, SIGTERM);
+    if (child_interrupted) kill(pid, SIGTERM);
     while (fgets(text, sizeof text, out) != NULL)
-        if (line != NULL)
-            line(text);
+        if (line != NULL) line(text);
     fclose(out);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        continue;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
     running = 0;
     rewind(errors);
     last[0] = '\0';

@@ -11,8 +11,7 @@ void driver_ask(struct driver *d) {
     int (*attribute)(int *, int, int), (*memory)(size_t *, int), (*bus_id)(char *, int, int);
     memset(d, 0, sizeof *d);
     void *library = dlopen("libcuda.so.1", RTLD_NOW);
-    if (library == NULL)
-        return;
+    if (library == NULL) return;
     *(void **)&init = dlsym(library, "cuInit");
     *(void **)&version = dlsym(library, "cuDriverGetVersion");
     *(void **)&count = dlsym(library, "cuDeviceGetCount");
@@ -20,16 +19,12 @@ void driver_ask(struct driver *d) {
     *(void **)&attribute = dlsym(library, "cuDeviceGetAttribute");
     *(void **)&memory = dlsym(library, "cuDeviceTotalMem_v2");
     *(void **)&bus_id = dlsym(library, "cuDeviceGetPCIBusId");
-    if (!init || !version || !count || !name || !attribute || !memory || !bus_id ||
-        version(&d->version) != 0)
+    if (!init || !version || !count || !name || !attribute || !memory || !bus_id || version(&d->version) != 0)
         return;
     d->error = init(0);
-    if (d->error == NO_DEVICE)
-        d->error = 0;
-    else if (d->error == 0 && count(&d->gpus) != 0)
-        d->gpus = 0;
-    if (d->gpus > GPUS)
-        d->gpus = GPUS;
+    if (d->error == NO_DEVICE) d->error = 0;
+    else if (d->error == 0 && count(&d->gpus) != 0) d->gpus = 0;
+    if (d->gpus > GPUS) d->gpus = GPUS;
     for (int i = 0; i < d->gpus; ++i) {
         struct gpu *g = &d->gpu[i];
         if (name(g->name, sizeof g->name, i) != 0 || attribute(&g->major, MAJOR, i) != 0 ||

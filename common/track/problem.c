@@ -14,30 +14,24 @@ enum {
 
 static const char *path_taken = ""; /* the last that was named */
 
-void code_path(const char *path) {
-    path_taken = path;
-}
+void code_path(const char *path) { path_taken = path; }
 
 void *problem_memory(struct problem *p, double bytes) {
     void *at = NULL;
     p->need += bytes + BOUNDARY;
-    if (p->need > p->available)
-        return NULL;
+    if (p->need > p->available) return NULL;
     CUDA_CHECK(cudaMalloc(&at, bytes > 0 ? (size_t)bytes : 1));
     return p->memory[p->memory_count++] = at;
 }
 
 int problem_fits(struct problem *p, double more) {
-    if (p->need + more <= p->available)
-        return EXIT_OK;
+    if (p->need + more <= p->available) return EXIT_OK;
     fprintf(stderr, "shape %s: needs %.2f GB of memory on %s; allowed: %.2f GB, which are free\n",
             p->shape->name, 1e-9 * (p->need + more), p->device->name, 1e-9 * p->available);
     return EXIT_USAGE;
 }
 
-bool problem_is_timed(const struct problem *p) {
-    return p->device->gpu && !p->options->verify_only;
-}
+bool problem_is_timed(const struct problem *p) { return p->device->gpu && !p->options->verify_only; }
 
 struct solver *problem_add(struct problem *p, enum solver_role role, const char *name,
                            struct element_types types) {
@@ -47,22 +41,18 @@ struct solver *problem_add(struct problem *p, enum solver_role role, const char 
     return s;
 }
 
-void output_create(struct problem *p, struct output *y, const struct matrix *matrix,
-                   size_t offset) {
+void output_create(struct problem *p, struct output *y, const struct matrix *matrix, size_t offset) {
     const size_t size = element_size(matrix->type);
     y->matrix = *matrix;
     y->count = 2 * GUARD_BYTES / size + offset + matrix->rows * matrix->ld;
     y->base = problem_memory(p, (double)y->count * (double)size);
-    if (y->base != NULL)
-        y->matrix.at = (char *)y->base + GUARD_BYTES + offset * size;
+    if (y->base != NULL) y->matrix.at = (char *)y->base + GUARD_BYTES + offset * size;
 }
 
-const char *value_text(char *text, size_t size, enum element_type type, uint32_t bits,
-                       double want) {
+const char *value_text(char *text, size_t size, enum element_type type, uint32_t bits, double want) {
     const double got = element_value(type, bits);
     const bool poison = bits == element_poison(type);
-    snprintf(text, size, "%.*g%s", type == ELEMENT_U32 ? 10 : 9, got,
-             poison ? " (never written)" : "");
+    snprintf(text, size, "%.*g%s", type == ELEMENT_U32 ? 10 : 9, got, poison ? " (never written)" : "");
     return poison                                             ? "judge.never_written"
            : isnan(got)                                       ? "judge.nan"
            : fabs(got - want) <= 0.01 * fmax(1.0, fabs(want)) ? "judge.slightly_wrong"
@@ -79,13 +69,11 @@ uint32_t element_fetch(const struct matrix *x, size_t i) {
 /* Adds an option to the command that repeats a run. */
 static void repeat_with(struct fault *f, bool given, const char *option, long long value) {
     const size_t length = strlen(f->repeat);
-    if (given)
-        snprintf(f->repeat + length, sizeof f->repeat - length, " --%s %lld", option, value);
+    if (given) snprintf(f->repeat + length, sizeof f->repeat - length, " --%s %lld", option, value);
 }
 
 /* Starts the record of a fault in a run of `s`, and says that this run comes next. */
-static struct fault begin_run(const struct solver *s, const char *schedule,
-                              const struct input *in) {
+static struct fault begin_run(const struct solver *s, const char *schedule, const struct input *in) {
     const struct problem *p = s->problem;
     const struct options *o = p->options;
     const bool gemm = p->track->kind == SHAPE_GEMM;
@@ -105,8 +93,7 @@ static struct fault begin_run(const struct solver *s, const char *schedule,
     repeat_with(&f, o->pad > 0, "pad", o->pad);
     repeat_with(&f, o->offset > 0, "offset", o->offset);
     const size_t length = strlen(f.repeat);
-    if (!p->device->gpu)
-        snprintf(f.repeat + length, sizeof f.repeat - length, " --schedule %s", schedule);
+    if (!p->device->gpu) snprintf(f.repeat + length, sizeof f.repeat - length, " --schedule %s", schedule);
     device_watch(p->report, &f);
     return f;
 }
@@ -115,16 +102,14 @@ static struct fault begin_run(const struct solver *s, const char *schedule,
  * Reports that the run of `s` that begin_run() gave `f` for went wrong, `when` it was timed or after:
  * what the device found in it, or else `id` and `text`. The row says it too. Returns false.
  */
-static bool fail(const struct solver *s, struct fault *f, const char *id, const char *when,
-                 const char *text, struct row *row) {
+static bool fail(const struct solver *s, struct fault *f, const char *id, const char *when, const char *text,
+                 struct row *row) {
     const bool named = when[0] != '\0' && s->role != SOLVER_STEP; /* it is in the step's row */
     snprintf(f->id, sizeof f->id, "%s", id);
-    snprintf(f->text, sizeof row->note, "%s%s%s%s", named ? s->name : "", named ? ", " : "", when,
-             text);
+    snprintf(f->text, sizeof row->note, "%s%s%s%s", named ? s->name : "", named ? ", " : "", when, text);
     memcpy(row->note, f->text, sizeof row->note);
     snprintf(row->status, sizeof row->status, STATUS_FAILED);
-    if (!device_faults(s->problem->report, f))
-        report_fault(s->problem->report, f);
+    if (!device_faults(s->problem->report, f)) report_fault(s->problem->report, f);
     return false;
 }
 
@@ -141,21 +126,17 @@ static const char *run_once(const struct solver *s, int run) {
 }
 
 /* One run, judged. Returns null, or the id of what is wrong, which row->note says. */
-static const char *run_and_judge(const struct solver *s, const struct input *in, int run,
-                                 struct row *row) {
+static const char *run_and_judge(const struct solver *s, const struct input *in, int run, struct row *row) {
     const char *error = run_once(s, run);
     if (error != NULL) {
         snprintf(row->note, sizeof row->note, "%s", error);
         return "judge.device_error";
     }
-    if (!in->judged || (s->entry != NULL && s->entry->unjudged != NULL))
-        return NULL;
+    if (!in->judged || (s->entry != NULL && s->entry->unjudged != NULL)) return NULL;
     const char *wrong = s->problem->track->wrong(s, in, row);
-    if (wrong != NULL)
-        return wrong;
+    if (wrong != NULL) return wrong;
     uint64_t outside = judge_outside(s->output);
-    if (outside == 0)
-        return NULL;
+    if (outside == 0) return NULL;
     snprintf(row->note, sizeof row->note, "%llu elements outside the output were written",
              (unsigned long long)outside);
     return "judge.written_outside";
@@ -165,8 +146,8 @@ static const char *run_and_judge(const struct solver *s, const struct input *in,
  * Runs one kind of input, see verify(). Returns how many runs failed, under `*schedules`; behind the
  * first that does, others are run only where options->each_schedule asks for them.
  */
-static int verify_input(const struct solver *s, const struct input *in, const char *when,
-                        struct row *row, int *schedules) {
+static int verify_input(const struct solver *s, const struct input *in, const char *when, struct row *row,
+                        int *schedules) {
     const struct options *options = s->problem->options;
     const bool once = !in->judged || when[0] != '\0';
     const int repeats = once ? 1 : options->repeats;
@@ -184,12 +165,10 @@ static int verify_input(const struct solver *s, const struct input *in, const ch
                 id = "judge.bits_differ";
                 snprintf(row->note, sizeof row->note, "other bits than in the first run");
             }
-            if (id == NULL)
-                continue;
+            if (id == NULL) continue;
             fail(s, &fault, id, when, row->note, row);
             ++failed;
-            if (!options->each_schedule)
-                return failed;
+            if (!options->each_schedule) return failed;
         }
     *schedules = i;
     return failed;
@@ -209,19 +188,16 @@ static bool verify(const struct solver *s, const char *when, struct row *row) {
     for (int i = 0; i < p->track->input_count && !done; ++i) {
         const struct input *in = &p->track->inputs[i];
         int schedules = 0;
-        if (!p->track->fill(s, in))
-            continue;
+        if (!p->track->fill(s, in)) continue;
         int wrong = verify_input(s, in, when, row, &schedules);
         failed += wrong;
         done = failed > 0 && (!p->options->each_schedule || (in->judged && wrong >= schedules));
     }
     snprintf(row->path, sizeof row->path, "%s", path_taken);
-    if (failed > 0)
-        return false;
+    if (failed > 0) return false;
     const char *unjudged = s->entry != NULL ? s->entry->unjudged : NULL;
     snprintf(row->status, sizeof row->status, unjudged != NULL ? STATUS_UNJUDGED : STATUS_VERIFIED);
-    if (unjudged != NULL)
-        snprintf(row->note, sizeof row->note, "not verified: %s", unjudged);
+    if (unjudged != NULL) snprintf(row->note, sizeof row->note, "not verified: %s", unjudged);
     return true;
 }
 
@@ -244,19 +220,16 @@ static bool count(struct problem *p, struct row *rows) {
         device_count();
         code_path("");
         const char *error = run_once(s, 0);
-        if (error != NULL)
-            return fail(s, &fault, "judge.device_error", "", error, rows);
+        if (error != NULL) return fail(s, &fault, "judge.device_error", "", error, rows);
         counters[i].step = rows[i].step, counters[i].shape = rows[i].shape;
         device_counted(&counters[i]);
         counters_row(&rows[i], &counters[i]);
         snprintf(rows[i].status, sizeof rows[i].status, STATUS_COUNTED);
         snprintf(rows[i].path, sizeof rows[i].path, "%s", path_taken);
         report_counters(p->report, &counters[i]);
-        if (table != NULL)
-            counters_print_lines(table, &counters[i]);
+        if (table != NULL) counters_print_lines(table, &counters[i]);
     }
-    if (table != NULL)
-        counters_print_sums(table, &counters[0], solvers == 2 ? &counters[1] : NULL);
+    if (table != NULL) counters_print_sums(table, &counters[0], solvers == 2 ? &counters[1] : NULL);
     return true;
 }
 
@@ -274,8 +247,8 @@ static void poison_timed(void *context, cudaStream_t stream) {
 /* Times all solvers in turn, and judges each once more. If one fails, the step's row names it. */
 static bool time_all(struct problem *p, struct contestant *contestants, struct row *rows) {
     for (int i = 0; i < p->count; ++i) {
-        contestants[i] = (struct contestant){
-            .run = run_timed, .prepare = poison_timed, .context = &p->solvers[i]};
+        contestants[i] =
+            (struct contestant){.run = run_timed, .prepare = poison_timed, .context = &p->solvers[i]};
         if (i == 0 || p->solvers[i].output != p->solvers[0].output) /* inputs of its own */
             p->track->fill(&p->solvers[i], last_input(p));
     }
@@ -286,8 +259,7 @@ static bool time_all(struct problem *p, struct contestant *contestants, struct r
         return fail(p->latest, &fault, "judge.device_error", "timing: ", failure, rows);
     }
     for (int i = 0; i < p->count; ++i)
-        if (p->solvers[i].role != SOLVER_COPY &&
-            !verify(&p->solvers[i], "after timing: ", &rows[i])) {
+        if (p->solvers[i].role != SOLVER_COPY && !verify(&p->solvers[i], "after timing: ", &rows[i])) {
             memmove(rows->note, rows[i].note, sizeof rows->note);
             memmove(rows->status, rows[i].status, sizeof rows->status);
             return false;
@@ -304,10 +276,8 @@ static bool measure(struct problem *p, struct row *rows) {
         return false;
     }
     for (int i = p->count - 1; i >= 0; --i) {
-        if (p->solvers[i].role == SOLVER_LIBRARY)
-            library = &contestants[i]; /* the first */
-        if (p->solvers[i].role == SOLVER_COPY)
-            copy = &contestants[i];
+        if (p->solvers[i].role == SOLVER_LIBRARY) library = &contestants[i]; /* the first */
+        if (p->solvers[i].role == SOLVER_COPY) copy = &contestants[i];
     }
     for (int i = 0; i < p->count; ++i) {
         const struct solver *s = &p->solvers[i];
@@ -315,16 +285,12 @@ static bool measure(struct problem *p, struct row *rows) {
         struct row *row = &rows[i];
         timing_row(row, &contestants[i], s->work, p->track->scale, p->track->unit, p->options);
         row->ceiling = 100 * s->work / median / s->ceiling;
-        if (s->role > SOLVER_BASE)
-            snprintf(row->status, sizeof row->status, STATUS_LIBRARY);
-        else if (library != NULL)
-            row->library = 100 * library->median / median;
+        if (s->role > SOLVER_BASE) snprintf(row->status, sizeof row->status, STATUS_LIBRARY);
+        else if (library != NULL) row->library = 100 * library->median / median;
         if (copy != NULL && s->role != SOLVER_COPY)
             row->copy = 100 * s->work / median * copy->median / p->solvers[p->count - 1].work;
-        if (s->role == SOLVER_STEP && p->base != NULL)
-            row->speedup = contestants[1].median / median;
-        if (s != p->base || p->own_base)
-            report_row(p->report, row);
+        if (s->role == SOLVER_STEP && p->base != NULL) row->speedup = contestants[1].median / median;
+        if (s != p->base || p->own_base) report_row(p->report, row);
     }
     return true;
 }
@@ -338,23 +304,18 @@ static int run_solvers(struct problem *p) {
         device_row(&rows[i], p->device, p->shape, s->types.in, s->name,
                    i == 0 && p->base != NULL ? p->base->entry->name : "");
         rows[i].n = (double)p->shape->n;
-        if (p->track->kind == SHAPE_GEMM)
-            rows[i].m = (double)p->shape->m, rows[i].k = (double)p->shape->k;
+        if (p->track->kind == SHAPE_GEMM) rows[i].m = (double)p->shape->m, rows[i].k = (double)p->shape->k;
     }
     for (int i = p->own_base; i >= 0 && !p->options->counters; --i)
         good = verify(&p->solvers[i], "", &rows[i]) && good;
-    if (p->options->counters)
-        good = count(p, rows);
-    if (good && problem_is_timed(p) && p->solvers[0].work > 0)
-        return measure(p, rows) ? EXIT_OK : EXIT_FAULT;
-    for (int i = p->own_base; i >= 0; --i)
-        report_row(p->report, &rows[i]);
+    if (p->options->counters) good = count(p, rows);
+    if (good && problem_is_timed(p) && p->solvers[0].work > 0) return measure(p, rows) ? EXIT_OK : EXIT_FAULT;
+    for (int i = p->own_base; i >= 0; --i) report_row(p->report, &rows[i]);
     return good ? EXIT_OK : EXIT_FAULT;
 }
 
 /* One shape: sets up the solvers and their memory. Returns an exit status. */
-static int run_shape(struct problem *p, const struct step_entry *step,
-                     const struct step_entry *base) {
+static int run_shape(struct problem *p, const struct step_entry *step, const struct step_entry *base) {
     const struct step_entry *const entries[] = {step, base};
     char name[64];
     size_t available = 0, total = 0;
@@ -368,15 +329,12 @@ static int run_shape(struct problem *p, const struct step_entry *step,
             return EXIT_FAULT;
         }
         bool own = i == 1 && p->own_base;
-        snprintf(name, sizeof name, "%s%s%s", own ? step->name : "", own ? "/" : "",
-                 entries[i]->name);
+        snprintf(name, sizeof name, "%s%s%s", own ? step->name : "", own ? "/" : "", entries[i]->name);
         problem_add(p, i == 0 ? SOLVER_STEP : SOLVER_BASE, name, types)->entry = entries[i];
     }
     int status = p->track->create(p);
-    if (status == EXIT_OK)
-        status = run_solvers(p);
-    for (int i = 0; i < p->memory_count; ++i)
-        cudaFree(p->memory[i]);
+    if (status == EXIT_OK) status = run_solvers(p);
+    for (int i = 0; i < p->memory_count; ++i) cudaFree(p->memory[i]);
     return status;
 }
 
@@ -390,22 +348,17 @@ int problem_main(struct problem *p, const struct track *track, const struct step
         (status = device_check_options(&options, &device)) != EXIT_OK ||
         (status = options_default_shapes(&options, track->kind, device.gpu)) != EXIT_OK)
         return status;
-    if (!report_open(&report, options.csv, options.json))
-        return EXIT_USAGE;
-    if (options.quiet)
-        report.table.file = NULL;
+    if (!report_open(&report, options.csv, options.json)) return EXIT_USAGE;
+    if (options.quiet) report.table.file = NULL;
     device_report(&device, &options, &report);
-    *p =
-        (struct problem){.track = track, .options = &options, .device = &device, .report = &report};
+    *p = (struct problem){.track = track, .options = &options, .device = &device, .report = &report};
     p->base = base != NULL ? &p->solvers[1] : NULL;
     p->own_base = base != NULL && strcmp(base->name, "baseline") == 0;
     for (int i = 0; i < options.shapes.count; ++i) {
         p->shape = &options.shapes.shape[i];
         int one = run_shape(p, step, base);
-        if (status == EXIT_OK)
-            status = one;
+        if (status == EXIT_OK) status = one;
     }
-    if (!report_close(&report) && status == EXIT_OK)
-        status = EXIT_FAULT;
+    if (!report_close(&report) && status == EXIT_OK) status = EXIT_FAULT;
     return status;
 }

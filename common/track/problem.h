@@ -50,8 +50,8 @@ struct problem {
     int count;
     const struct solver *base;   /**< or null */
     const struct solver *latest; /**< the one that was timed last */
-    bool own_base; /**< named "baseline": it has no program of its own, and is reported too */
-    double need, available; /**< bytes of device memory asked for; free before */
+    bool own_base;               /**< named "baseline": it has no program of its own, and is reported too */
+    double need, available;      /**< bytes of device memory asked for; free before */
     void *memory[MEMORY_MAX];
     int memory_count;
     struct matrix workspace; /**< of #ELEMENT_U32, full of garbage before a run; cols = 0: none */

@@ -22,8 +22,8 @@ static __device__ float load(const gemm_in *x) {
                                : v;
 }
 
-static __global__ void gemm_kernel(int M, int N, int K, const gemm_in *A, int lda, const gemm_in *B,
-                                   int ldb, gemm_out *C, int ldc) {
+static __global__ void gemm_kernel(int M, int N, int K, const gemm_in *A, int lda, const gemm_in *B, int ldb,
+                                   gemm_out *C, int ldc) {
     int i = blockIdx.x, j = threadIdx.x;
     float sum = 0;
     for (; j < N; j += blockDim.x, sum = 0) {
@@ -34,10 +34,9 @@ static __global__ void gemm_kernel(int M, int N, int K, const gemm_in *A, int ld
     (void)M;
 }
 
-cudaError_t gemm(int M, int N, int K, const gemm_in *A, int lda, const gemm_in *B, int ldb,
-                 gemm_out *C, int ldc, cudaStream_t stream) {
-    if (M == 0 || N == 0)
-        return cudaSuccess;
+cudaError_t gemm(int M, int N, int K, const gemm_in *A, int lda, const gemm_in *B, int ldb, gemm_out *C,
+                 int ldc, cudaStream_t stream) {
+    if (M == 0 || N == 0) return cudaSuccess;
     code_path("plain");
     gemm_kernel<<<M, 32, 0, stream>>>(M, N, K, A, lda, B, ldb, C, ldc);
     return cudaGetLastError();

@@ -10,14 +10,11 @@ static __global__ void reduce_kernel(size_t n, const float *x, float *sum) {
     __shared__ float sums[THREADS];
     size_t chunk = (n + THREADS - 1) / THREADS, i = threadIdx.x * chunk;
     float mine = 0;
-    for (size_t end = i + chunk; i < end && i < n; i++)
-        mine += x[i];
+    for (size_t end = i + chunk; i < end && i < n; i++) mine += x[i];
     sums[threadIdx.x] = mine;
     __syncthreads(); // all sums are there before one thread adds them up
-    if (threadIdx.x > 0)
-        return;
-    for (int t = 1; t < THREADS; t++)
-        mine += sums[t];
+    if (threadIdx.x > 0) return;
+    for (int t = 1; t < THREADS; t++) mine += sums[t];
     *sum = mine;
 }
 

@@ -24,8 +24,7 @@ static void code_for_another_gpu_is_explained(void **state) {
     assert_non_null(strstr(cuda_explain(cudaErrorNoKernelImageForDevice),
                            "cudaErrorNoKernelImageForDevice: built for sm_{80-real}, this GPU is "
                            "sm_90: cmake -S . -B build -DCMAKE_CUDA_ARCHITECTURES=90"));
-    assert_string_equal(cuda_explain(cudaErrorMemoryAllocation),
-                        "cudaErrorMemoryAllocation: out of memory");
+    assert_string_equal(cuda_explain(cudaErrorMemoryAllocation), "cudaErrorMemoryAllocation: out of memory");
 }
 
 int main(void) {

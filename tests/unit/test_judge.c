@@ -25,8 +25,7 @@ static void types_are_parsed(void **state) {
     assert_true(element_types_parse("bf16:f32:bf16", &t) && memcmp(&t, &bf16, sizeof t) == 0);
     static const char *const bad[] = {"", "f", "f3", "f320", "f32:", "f32:f32", "f32:f32:f32:f32"};
     for (size_t i = 0; i < COUNT(bad); ++i)
-        if (element_types_parse(bad[i], &t))
-            fail_msg("'%s'", bad[i]);
+        if (element_types_parse(bad[i], &t)) fail_msg("'%s'", bad[i]);
 }
 
 static void short_types_survive_both_ways(void **state) {
@@ -63,15 +62,13 @@ static void rounding_is_to_nearest_even(void **state) {
     };
     for (size_t i = 0; i < COUNT(table); ++i) {
         double got = element_value(table[i].type, element_round(table[i].type, table[i].value));
-        if (got != table[i].rounded)
-            fail_msg("row %zu: %g", i, got);
+        if (got != table[i].rounded) fail_msg("row %zu: %g", i, got);
     }
 }
 
 static void poison_is_nan(void **state) {
     (void)state;
-    for (int t = ELEMENT_F32; t < ELEMENT_U32; ++t)
-        assert_true(isnan(element_value(t, element_poison(t))));
+    for (int t = ELEMENT_F32; t < ELEMENT_U32; ++t) assert_true(isnan(element_value(t, element_poison(t))));
 }
 
 /* ---- fill ---- */
@@ -85,8 +82,7 @@ static void fill_is_never_constant_and_never_periodic(void **state) {
     judge_fill(&m, &fill);
     for (int shift = 1; shift < N * N / 2; ++shift) {
         int equal = 0;
-        for (int i = 0; i + shift < N * N; ++i)
-            equal += x[i] == x[i + shift];
+        for (int i = 0; i + shift < N * N; ++i) equal += x[i] == x[i + shift];
         assert_true(equal < 8);
     }
     double sum = 0, square = 0;
@@ -123,8 +119,7 @@ static int digits_of(double value) {
     int exponent;
     double fraction = frexp(fabs(value), &exponent);
     int digits = 0;
-    for (; fraction != floor(fraction); fraction *= 2)
-        ++digits;
+    for (; fraction != floor(fraction); fraction *= 2) ++digits;
     return digits;
 }
 
@@ -134,12 +129,10 @@ static void exact_inputs_are_as_wide_as_their_type(void **state) {
     static const struct {
         struct element_types types;
         int digits;
-    } table[] = {{{ELEMENT_F32, ELEMENT_F32, ELEMENT_F32}, 12},
-                 {{ELEMENT_TF32, ELEMENT_F32, ELEMENT_F32}, 11},
-                 {{ELEMENT_BF16, ELEMENT_F32, ELEMENT_BF16}, 8},
-                 {{ELEMENT_F16, ELEMENT_F32, ELEMENT_F32}, 11},
-                 {{ELEMENT_F16, ELEMENT_F32, ELEMENT_F16}, 7},
-                 {{ELEMENT_F16, ELEMENT_F16, ELEMENT_F16}, 3}};
+    } table[] = {
+        {{ELEMENT_F32, ELEMENT_F32, ELEMENT_F32}, 12},  {{ELEMENT_TF32, ELEMENT_F32, ELEMENT_F32}, 11},
+        {{ELEMENT_BF16, ELEMENT_F32, ELEMENT_BF16}, 8}, {{ELEMENT_F16, ELEMENT_F32, ELEMENT_F32}, 11},
+        {{ELEMENT_F16, ELEMENT_F32, ELEMENT_F16}, 7},   {{ELEMENT_F16, ELEMENT_F16, ELEMENT_F16}, 3}};
     static const uint64_t depth[] = {1, 2, 100, 4096, 4097, 100003, 3000000};
     for (size_t t = 0; t < COUNT(table); ++t)
         for (size_t d = 0; d < COUNT(depth); ++d) {
@@ -151,18 +144,15 @@ static void exact_inputs_are_as_wide_as_their_type(void **state) {
             for (uint64_t k = 0; k < depth[d]; ++k) {
                 double x = fill_element(&a, 7, k), y = fill_element(&b, k, 9);
                 int of_x = digits_of(x), of_y = digits_of(y);
-                assert_true((of_x == table[t].digits && of_y <= 1) ||
-                            (of_y == table[t].digits && of_x <= 1));
+                assert_true((of_x == table[t].digits && of_y <= 1) || (of_y == table[t].digits && of_x <= 1));
                 assert_true(element_value(types.in, element_round(types.in, x)) == x);
                 magnitude += fabs(x * y);
                 wide_a += of_x > 1 && y != 0, wide_b += of_y > 1 && x != 0;
             }
             magnitude /= a.scale;
             assert_true(magnitude <= (double)((uint64_t)1 << element_digits(types.acc)));
-            if (types.out == ELEMENT_F16)
-                assert_true(magnitude <= 65504);
-            if (depth[d] >= 4096)
-                assert_true(wide_a > 20 && wide_b > 20);
+            if (types.out == ELEMENT_F16) assert_true(magnitude <= 65504);
+            if (depth[d] >= 4096) assert_true(wide_a > 20 && wide_b > 20);
         }
 }
 
@@ -184,12 +174,8 @@ static void reference_is_right_for_a_rectangle(void **state) {
     (void)state;
     float A[2 * 4] = {1, 2, 3, NAN, -4, 5, -6, NAN}, B[3 * 2] = {1, -2, 3, 4, 5, 6};
     double ref[4], mag[4];
-    struct product p = {f32,
-                        {ELEMENT_F32, A, 2, 3, 4},
-                        {ELEMENT_F32, B, 3, 2, 2},
-                        {ELEMENT_F32, NULL, 2, 2, 2},
-                        ref,
-                        mag};
+    struct product p = {
+        f32, {ELEMENT_F32, A, 2, 3, 4}, {ELEMENT_F32, B, 3, 2, 2}, {ELEMENT_F32, NULL, 2, 2, 2}, ref, mag};
     judge->reference(&p);
     const double want[4] = {22, 24, -19, -8}, magnitude[4] = {22, 28, 49, 64};
     for (int i = 0; i < 4; ++i) {
@@ -206,28 +192,22 @@ static void close_is_a_comparison_that_nan_cannot_pass(void **state) {
         double got, want, bound;
         bool close;
     } table[] = {
-        {1, 1, 0, true},       {0.0, -0.0, 0, true},    {-0.0, 0.0, 0, true},
-        {1, 2, 1, true},       {1, 2.001, 1, false},    {nan, 1, 10, false},
-        {1, nan, 10, false},   {nan, nan, 10, false},   {inf, 1, 10, false},
-        {inf, inf, 10, false}, {-inf, inf, inf, false}, {1, 1, nan, false},
-        {1, 2, inf, false},    {nan, nan, inf, false},
+        {1, 1, 0, true},      {0.0, -0.0, 0, true},   {-0.0, 0.0, 0, true},    {1, 2, 1, true},
+        {1, 2.001, 1, false}, {nan, 1, 10, false},    {1, nan, 10, false},     {nan, nan, 10, false},
+        {inf, 1, 10, false},  {inf, inf, 10, false},  {-inf, inf, inf, false}, {1, 1, nan, false},
+        {1, 2, inf, false},   {nan, nan, inf, false},
     };
     for (size_t i = 0; i < COUNT(table); ++i)
         if (is_close(table[i].got, table[i].want, table[i].bound) != table[i].close)
-            fail_msg("row %zu: got %g, want %g, bound %g", i, table[i].got, table[i].want,
-                     table[i].bound);
+            fail_msg("row %zu: got %g, want %g, bound %g", i, table[i].got, table[i].want, table[i].bound);
 }
 
 static void comparison_finds_the_first_wrong_element(void **state) {
     (void)state;
     float C[2 * 4] = {1, 2, 3, 99, 4, 5, 6, 99};
     double ref[6] = {1, 2, 3, 4, 5, 6}, mag[6] = {1, 2, 3, 4, 5, 6};
-    struct product p = {f32,
-                        {ELEMENT_F32, NULL, 2, 1, 1},
-                        {ELEMENT_F32, NULL, 1, 3, 3},
-                        {ELEMENT_F32, C, 2, 3, 4},
-                        ref,
-                        mag};
+    struct product p = {
+        f32, {ELEMENT_F32, NULL, 2, 1, 1}, {ELEMENT_F32, NULL, 1, 3, 3}, {ELEMENT_F32, C, 2, 3, 4}, ref, mag};
     struct found r = judge_compare(&p, true);
     assert_int_equal(r.count, 0);
     assert_true(r.largest == 0);
@@ -337,10 +317,8 @@ static void short_types_get_one_rounding(void **state) {
             float sum = 0, tail = 0;
             double ref = 0, mag = 0;
             for (uint64_t k = 0; k < K; ++k) {
-                double x = element_value(types.in,
-                                         element_round(types.in, fill_element(&a, trial, k))),
-                       y = element_value(types.in,
-                                         element_round(types.in, fill_element(&b, k, trial)));
+                double x = element_value(types.in, element_round(types.in, fill_element(&a, trial, k))),
+                       y = element_value(types.in, element_round(types.in, fill_element(&b, k, trial)));
                 sum += (float)(x * y);
                 tail += k < K - TAIL ? 0 : (float)(x * y);
                 ref += x * y;
@@ -387,8 +365,7 @@ static void short_sums_neither_stick_nor_overflow(void **state) {
                             {table[i].types.out, &c, 1, 1, 1},
                             &ref,
                             &mag};
-        if ((judge_compare(&p, true).count == 0) != table[i].close)
-            fail_msg("row %zu", i);
+        if ((judge_compare(&p, true).count == 0) != table[i].close) fail_msg("row %zu", i);
     }
 }
 
@@ -399,12 +376,10 @@ static void tf32_cannot_pass_for_f32(void **state) {
     static float A[M * K], B[K * N], C[M * N];
     static double ref[M * N], mag[M * N];
     struct product p = {
-        f32, {ELEMENT_F32, A, M, K, K}, {ELEMENT_F32, B, K, N, N}, {ELEMENT_F32, C, M, N, N}, ref,
-        mag};
+        f32, {ELEMENT_F32, A, M, K, K}, {ELEMENT_F32, B, K, N, N}, {ELEMENT_F32, C, M, N, N}, ref, mag};
     for (int exact = 0; exact <= 1; ++exact) {
         enum fill_mode mode = exact ? FILL_EXACT : FILL_REAL;
-        struct fill a = fill_product(f32, K, 1, false, mode),
-                    b = fill_product(f32, K, 2, true, mode);
+        struct fill a = fill_product(f32, K, 1, false, mode), b = fill_product(f32, K, 2, true, mode);
         judge_fill(&p.A, &a);
         judge_fill(&p.B, &b);
         judge->reference(&p);
@@ -434,8 +409,7 @@ static void ones_may_be_added_up_in_chunks(void **state) {
     for (int chunks = 1000; chunks <= 16384; chunks += 769) {
         float chunk = ceilf((float)n / (float)chunks), sum = 0; /* a chunk's own sum is exact */
         double left = n;
-        for (; left > 0; left -= chunk)
-            sum += left < chunk ? (float)left : chunk;
+        for (; left > 0; left -= chunk) sum += left < chunk ? (float)left : chunk;
         assert_true(sum != n || chunks % 2 == 0);
         assert_true(is_close(sum, n, ones_bound(f32, n)));
     }
@@ -449,8 +423,7 @@ static int broken; /* the task that a judge does wrong */
 
 static struct found run_broken(const struct task *task) {
     struct task t = *task;
-    if ((int)t.kind == broken && t.count > 1)
-        t.count -= 1 + t.count / 2;
+    if ((int)t.kind == broken && t.count > 1) t.count -= 1 + t.count / 2;
     return host_judge.run(&t);
 }
 
@@ -460,8 +433,7 @@ static void the_self_test_finds_a_broken_judge(void **state) {
     assert_null(judge_self_test(&tested));
     tested.run = run_broken;
     for (broken = TASK_FILL; broken <= TASK_DIGEST; ++broken)
-        if (judge_self_test(&tested) == NULL)
-            fail_msg("task %d", broken);
+        if (judge_self_test(&tested) == NULL) fail_msg("task %d", broken);
 }
 
 int main(void) {

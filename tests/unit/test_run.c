@@ -34,8 +34,7 @@ static void quantiles_interpolate(void **state) {
 static void median_error_shrinks_with_samples(void **state) {
     (void)state;
     double x[400];
-    for (int i = 0; i < 400; ++i)
-        x[i] = 100 + i / 400.0;
+    for (int i = 0; i < 400; ++i) x[i] = 100 + i / 400.0;
     assert_true(stats_median_error(x, 5) == 1);
     assert_true(stats_median_error(x, 100) > stats_median_error(x, 400) / 4);
     assert_true(fabs(stats_median_error(x, 400) - 0.0005) < 0.0001);
@@ -49,8 +48,7 @@ static int parse_words(struct options *o, const char *line, char *said, size_t s
     char *argv[32] = {(char *)"program"};
     int argc = 1;
     snprintf(copy, sizeof copy, "%s", line);
-    for (char *word = strtok(copy, " "); word != NULL; word = strtok(NULL, " "))
-        argv[argc++] = word;
+    for (char *word = strtok(copy, " "); word != NULL; word = strtok(NULL, " ")) argv[argc++] = word;
     argv[argc] = NULL;
     fflush(stderr);
     int saved = dup(STDERR_FILENO);
@@ -70,19 +68,17 @@ static void options_are_read(void **state) {
     (void)state;
     struct options o;
     char said[1024];
-    assert_int_equal(
-        parse_words(&o,
-                    "--m 3 --n 0 --k 2147483392 --seed 7 --samples 9 --warm --verify-only "
-                    "--device 2 --pad 5 --schedule x --csv - --json f",
-                    said, sizeof said),
-        -1);
+    assert_int_equal(parse_words(&o,
+                                 "--m 3 --n 0 --k 2147483392 --seed 7 --samples 9 --warm --verify-only "
+                                 "--device 2 --pad 5 --schedule x --csv - --json f",
+                                 said, sizeof said),
+                     -1);
     assert_string_equal(said, "");
     assert_int_equal(o.shapes.count, 1);
     assert_string_equal(o.shapes.shape[0].name, "3x0x2147483392");
-    assert_true(o.shapes.shape[0].m == 3 && o.shapes.shape[0].n == 0 &&
-                o.shapes.shape[0].k == 2147483392);
-    assert_true(o.seed == 7 && o.samples == 9 && o.warm && o.verify_only && o.device == 2 &&
-                o.pad == 5 && o.repeats == 1);
+    assert_true(o.shapes.shape[0].m == 3 && o.shapes.shape[0].n == 0 && o.shapes.shape[0].k == 2147483392);
+    assert_true(o.seed == 7 && o.samples == 9 && o.warm && o.verify_only && o.device == 2 && o.pad == 5 &&
+                o.repeats == 1);
     assert_string_equal(o.schedule, "x");
     assert_int_equal(parse_words(&o, "", said, sizeof said), -1);
     assert_true(o.seed == 1 && o.samples == 0 && !o.warm && !o.verify_only && o.shapes.count == 0);
@@ -129,8 +125,7 @@ static void bad_options_get_one_line_and_exit_2(void **state) {
         char said[1024];
         int status = parse_words(&o, table[i].line, said, sizeof said);
         char *end = strchr(said, '\n');
-        if (status != EXIT_USAGE || strstr(said, table[i].value) == NULL || end == NULL ||
-            end[1] != '\0')
+        if (status != EXIT_USAGE || strstr(said, table[i].value) == NULL || end == NULL || end[1] != '\0')
             fail_msg("'%s': status %d, said '%s'", table[i].line, status, said);
     }
 }
@@ -191,8 +186,7 @@ static void too_many_shapes_are_refused(void **state) {
     char error[256];
     assert_false(shapes_find(SHAPE_GEMM, "k-tiles-17,nowhere", &list, error));
     list.count = 1;
-    for (int i = 0; i < SHAPES_MAX - 1; ++i)
-        assert_true(shapes_find(SHAPE_GEMM, "1x1x1", &list, error));
+    for (int i = 0; i < SHAPES_MAX - 1; ++i) assert_true(shapes_find(SHAPE_GEMM, "1x1x1", &list, error));
     assert_false(shapes_find(SHAPE_GEMM, "1x1x1", &list, error));
     assert_non_null(strstr(error, "256"));
 }
@@ -272,8 +266,7 @@ static void the_facts_of_a_run_are_complete(void **state) {
     device_report(&device, &options, &report);
     assert_int_equal(fclose(report.table.file), 0);
     for (size_t i = 0; i < COUNT(wanted); ++i)
-        if (strstr(all, wanted[i]) == NULL)
-            fail_msg("no '%s' in:\n%s", wanted[i], all);
+        if (strstr(all, wanted[i]) == NULL) fail_msg("no '%s' in:\n%s", wanted[i], all);
     free(all);
 }
 

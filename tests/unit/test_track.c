@@ -41,16 +41,13 @@ static const char *library_name(struct element_types types) {
     return library != NULL && types.in == ELEMENT_F32 ? "cuBLAS FP32" : NULL;
 }
 
-static cudaError_t library_run(struct element_types types, int M, int N, int K, const void *A,
-                               int lda, const void *B, int ldb, void *C, int ldc,
-                               cudaStream_t stream) {
+static cudaError_t library_run(struct element_types types, int M, int N, int K, const void *A, int lda,
+                               const void *B, int ldb, void *C, int ldc, cudaStream_t stream) {
     (void)types;
     return library(M, N, K, A, lda, B, ldb, C, ldc, stream);
 }
 
-static void library_version(char *text, size_t size) {
-    snprintf(text, size, "made up");
-}
+static void library_version(char *text, size_t size) { snprintf(text, size, "made up"); }
 
 /* In the place of common/track/cpu.c. */
 static const struct gemm_library made_up = {library_name, library_run, library_version};
@@ -61,8 +58,8 @@ const struct judge *const judge = &host_judge;
 /* ---- programs ---- */
 
 /* Runs the program of a step; puts what it printed to stdout and stderr into `said`. */
-static int run(const struct track *track, const struct step_entry *step,
-               const struct step_entry *base, const char *line, char *said, size_t size) {
+static int run(const struct track *track, const struct step_entry *step, const struct step_entry *base,
+               const char *line, char *said, size_t size) {
     static union {
         struct gemm_problem gemm;
         struct vector_problem vector;
@@ -70,30 +67,25 @@ static int run(const struct track *track, const struct step_entry *step,
     char copy[256], *argv[16] = {(char *)"step"};
     int argc = 1, saved[2];
     snprintf(copy, sizeof copy, "%s", line);
-    for (char *word = strtok(copy, " "); word != NULL; word = strtok(NULL, " "))
-        argv[argc++] = word;
+    for (char *word = strtok(copy, " "); word != NULL; word = strtok(NULL, " ")) argv[argc++] = word;
     FILE *file = tmpfile();
     fflush(NULL);
-    for (int fd = 1; fd <= 2; ++fd)
-        saved[fd - 1] = dup(fd), dup2(fileno(file), fd);
+    for (int fd = 1; fd <= 2; ++fd) saved[fd - 1] = dup(fd), dup2(fileno(file), fd);
     int status = problem_main((struct problem *)&problem, track, step, base, argc, argv);
     fflush(NULL);
-    for (int fd = 1; fd <= 2; ++fd)
-        dup2(saved[fd - 1], fd), close(saved[fd - 1]);
+    for (int fd = 1; fd <= 2; ++fd) dup2(saved[fd - 1], fd), close(saved[fd - 1]);
     rewind(file);
     said[fread(said, 1, size - 1, file)] = '\0';
     fclose(file);
     return status;
 }
 
-static void expect(const struct track *track, const struct step_entry *step,
-                   const struct step_entry *base, const char *line, int status,
-                   const char *wanted) {
+static void expect(const struct track *track, const struct step_entry *step, const struct step_entry *base,
+                   const char *line, int status, const char *wanted) {
     static char said[16384];
     int got = run(track, step, base, line, said, sizeof said);
     if (got != status || strstr(said, wanted) == NULL || strstr(said, "repeat: cuBLAS") != NULL)
-        fail_msg("%s %s: status %d, wanted %d and '%s':\n%s", step->name, line, got, status, wanted,
-                 said);
+        fail_msg("%s %s: status %d, wanted %d and '%s':\n%s", step->name, line, got, status, wanted, said);
 }
 
 static void products_are_judged_by_their_types(void **state) {
@@ -117,10 +109,7 @@ static void products_are_judged_by_their_types(void **state) {
         {{{"posing", "bf16:f32:bf16", NULL}, gemm_bf16_by_f16}, "17x19x224", 1, "got nan, wanted"},
         {{{"short", "bf16:f32:bf16", NULL}, gemm_bf16_drops_16}, "5x7x16384", 1, "integer inputs"},
         {{{"short", "f32", NULL}, gemm_f32_drops_1}, "5x7x16384", 1, "integer inputs"},
-        {{{"half", "f32", "drops one"}, gemm_f32_drops_1},
-         "17x19x64",
-         0,
-         "not verified: drops one"},
+        {{{"half", "f32", "drops one"}, gemm_f32_drops_1}, "17x19x64", 0, "not verified: drops one"},
     };
     for (size_t i = 0; i < COUNT(table); ++i) {
         char line[80];
@@ -147,8 +136,7 @@ static void a_failed_timing_names_who_failed(void **state) {
     const char *line = "--shape 5x7x4080 --samples 5";
     pretend_gpu = true;
     expect(&gemm_track, &right.entry, &wrong.entry, line, 1, "wrong 5x7x4080, integer inputs");
-    expect(&gemm_track, &right.entry, &wrong.entry, line, 1,
-           "  repeat: right --m 5 --n 7 --k 4080");
+    expect(&gemm_track, &right.entry, &wrong.entry, line, 1, "  repeat: right --m 5 --n 7 --k 4080");
     expect(&gemm_track, &right.entry, &wrong.entry, line, 1, "; wrong, after timing: ");
     library = gemm_f32;
     expect(&gemm_track, &right.entry, NULL, line, 0, "cuBLAS FP32");
@@ -161,10 +149,13 @@ static void a_failed_timing_names_who_failed(void **state) {
 
 static void sums_are_judged_by_the_bound(void **state) {
     (void)state;
-    static const struct vector_step
-        running = {{"running", "f32", NULL}, reduce_running, reduce_workspace_running},
-        chunks = {{"chunks", "f32", NULL}, reduce_chunks, reduce_workspace_chunks},
-        own = {{"baseline", "f32", NULL}, reduce_chunks, reduce_workspace_chunks};
+    static const struct vector_step running = {{"running", "f32", NULL},
+                                               reduce_running,
+                                               reduce_workspace_running},
+                                    chunks = {{"chunks", "f32", NULL},
+                                              reduce_chunks,
+                                              reduce_workspace_chunks},
+                                    own = {{"baseline", "f32", NULL}, reduce_chunks, reduce_workspace_chunks};
     const char *line = "--schedule forward-late --shape 2^24+99999";
     expect(&reduce_track, &chunks.entry, NULL, line, 0, " yes");
     expect(&reduce_track, &running.entry, NULL, line, 1, "all-one inputs");

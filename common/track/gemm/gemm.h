@@ -45,8 +45,8 @@ extern "C" {
  * @param stream  where the kernel is enqueued. The call does not wait for it.
  * @return cudaSuccess, or why the launch was refused.
  */
-cudaError_t gemm(int M, int N, int K, const gemm_in *A, int lda, const gemm_in *B, int ldb,
-                 gemm_out *C, int ldc, cudaStream_t stream);
+cudaError_t gemm(int M, int N, int K, const gemm_in *A, int lda, const gemm_in *B, int ldb, gemm_out *C,
+                 int ldc, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

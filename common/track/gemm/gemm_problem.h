@@ -8,8 +8,8 @@
 #include "track/problem.h"
 
 /** gemm() of gemm.h, of any types: A, B and C point to elements of the step's. */
-typedef cudaError_t gemm_function(int M, int N, int K, const void *A, int lda, const void *B,
-                                  int ldb, void *C, int ldc, cudaStream_t stream);
+typedef cudaError_t gemm_function(int M, int N, int K, const void *A, int lda, const void *B, int ldb,
+                                  void *C, int ldc, cudaStream_t stream);
 
 /** A step of this track. */
 struct gemm_step {

@@ -9,8 +9,7 @@ static cudaError_t run(bool scan, size_t n, const void *x, void *y, void *worksp
     if (scan)
         return cub::DeviceScan::InclusiveSum(workspace, *bytes, (const uint32_t *)x, (uint32_t *)y,
                                              (long long)n, stream);
-    return cub::DeviceReduce::Sum(workspace, *bytes, (const float *)x, (float *)y, (long long)n,
-                                  stream);
+    return cub::DeviceReduce::Sum(workspace, *bytes, (const float *)x, (float *)y, (long long)n, stream);
 }
 
 extern "C" {

@@ -8,8 +8,7 @@
 #include "track/problem.h"
 
 /** reduce() of reduce.h and scan() of scan.h, of any types: x and y point to elements of the step's. */
-typedef cudaError_t vector_function(size_t n, const void *x, void *y, void *workspace,
-                                    cudaStream_t stream);
+typedef cudaError_t vector_function(size_t n, const void *x, void *y, void *workspace, cudaStream_t stream);
 /** reduce_workspace() or scan_workspace(). */
 typedef size_t workspace_function(size_t n);
 

@@ -13,8 +13,7 @@ static __global__ void warp_rows(const int *in, int *out) {
     __shared__ __align__(16) int s[2][2][32];
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     for (int i = 0; i < 4; ++i) {
-        if (lane < 8)
-            __pipeline_memcpy_async(&s[warp][i % 2][lane * 4], &in[i * 32 + lane * 4], 16);
+        if (lane < 8) __pipeline_memcpy_async(&s[warp][i % 2][lane * 4], &in[i * 32 + lane * 4], 16);
         __pipeline_commit();
         __pipeline_wait_prior(0);
         __syncwarp(); // the row is there before any lane reads it
@@ -38,11 +37,9 @@ static __global__ void warp_exchange(const int *in, int *out) {
 static __global__ void word_behind_copy(const int *in, int *out) {
     __shared__ __align__(16) int s[8];
     int t = threadIdx.x;
-    if (t < 8)
-        s[t] = 5;
+    if (t < 8) s[t] = 5;
     __syncwarp();
-    if (t == 0)
-        __pipeline_memcpy_async(&s[0], in, 16);
+    if (t == 0) __pipeline_memcpy_async(&s[0], in, 16);
     __pipeline_commit();
     out[t] = s[4];
     __pipeline_wait_prior(0);
@@ -58,8 +55,7 @@ static __global__ void ring_of_three(const int *in, int *out) {
     for (int i = 0; i < 8; ++i) {
         __pipeline_wait_prior(1);
         __syncthreads(); // row i is there, and row i - 1 has been read
-        if (i + 2 < 8)
-            __pipeline_memcpy_async(&s[(i + 2) % 3][t], &in[(i + 2) * 64 + t], 4);
+        if (i + 2 < 8) __pipeline_memcpy_async(&s[(i + 2) % 3][t], &in[(i + 2) * 64 + t], 4);
         __pipeline_commit();
         sum += s[i % 3][63 - t];
     }
@@ -76,21 +72,17 @@ template<bool ALL> static __global__ void last_block(const int *in, int *out, un
     __shared__ bool last;
     int t = threadIdx.x;
     out[blockIdx.x * 64 + t] = in[t];
-    if (ALL)
-        __threadfence();
+    if (ALL) __threadfence();
     __syncthreads();
     if (t == 0) {
-        if (!ALL)
-            __threadfence();
+        if (!ALL) __threadfence();
         last = atomicAdd(flag, 1) == gridDim.x - 1;
     }
     __syncthreads();
-    if (!last)
-        return;
+    if (!last) return;
     __threadfence();
     int sum = 0;
-    for (unsigned b = 0; b < gridDim.x; ++b)
-        sum += out[b * 64 + 63 - t];
+    for (unsigned b = 0; b < gridDim.x; ++b) sum += out[b * 64 + 63 - t];
     out[gridDim.x * 64 + t] = sum;
 }
 
@@ -98,18 +90,15 @@ static __global__ void flag_in_block(const int *in, int *out) {
     __shared__ int s[32];
     __shared__ volatile int ready;
     int t = threadIdx.x;
-    if (t == 0)
-        ready = 0;
+    if (t == 0) ready = 0;
     __syncthreads();
     if (t < 32) {
         s[t] = in[t];
         __threadfence_block();
         __syncwarp();
-        if (t == 0)
-            ready = 1;
+        if (t == 0) ready = 1;
     } else {
-        while (ready == 0)
-            __nanosleep(1);
+        while (ready == 0) __nanosleep(1);
         __threadfence_block();
         out[t - 32] = s[63 - t];
     }
@@ -117,8 +106,7 @@ static __global__ void flag_in_block(const int *in, int *out) {
 
 static __global__ void packed_word(const int *in, int *out) {
     volatile unsigned long long *word = (volatile unsigned long long *)out;
-    if (threadIdx.x == 0)
-        word[blockIdx.x] = 1ull << 32 | (unsigned)in[blockIdx.x];
+    if (threadIdx.x == 0) word[blockIdx.x] = 1ull << 32 | (unsigned)in[blockIdx.x];
     unsigned sum = 0;
     for (unsigned b = 0; b < gridDim.x; ++b) {
         unsigned long long seen = word[b];
@@ -128,58 +116,30 @@ static __global__ void packed_word(const int *in, int *out) {
 }
 
 static __global__ void chain_of_blocks(const int *in, int *out, unsigned *flag) {
-    if (atomicAdd(&flag[0], 0) != blockIdx.x)
-        return; // under another order of blocks: nothing to see
+    if (atomicAdd(&flag[0], 0) != blockIdx.x) return; // under another order of blocks: nothing to see
     __threadfence();
     out[blockIdx.x] = blockIdx.x ? out[0] + in[blockIdx.x] : in[0];
     __threadfence();
     atomicAdd(&flag[0], 1);
 }
 
-static __global__ void same_word_by_a_warp(const int *in, int *out) {
-    out[threadIdx.x / 32] = in[0];
-}
+static __global__ void same_word_by_a_warp(const int *in, int *out) { out[threadIdx.x / 32] = in[0]; }
 
 cudaError_t run_silent(enum silent kernel, const int *in, int *out, unsigned *flag) {
     switch (kernel) {
-    case NEIGHBOUR_BYTES:
-        neighbour_bytes<<<3, 64>>>(in, out);
-        break;
-    case WARP_ROWS:
-        warp_rows<<<1, 64>>>(in, out);
-        break;
-    case WARP_EXCHANGE:
-        warp_exchange<<<1, 64>>>(in, out);
-        break;
-    case WORD_BEHIND_COPY:
-        word_behind_copy<<<1, 32>>>(in, out);
-        break;
-    case RING_OF_THREE:
-        ring_of_three<<<1, 64>>>(in, out);
-        break;
-    case ATOMICS:
-        atomics<<<4, 64>>>(in, out);
-        break;
-    case LAST_BLOCK:
-        last_block<false><<<5, 64>>>(in, out, flag);
-        break;
-    case LAST_BLOCK_ALL:
-        last_block<true><<<5, 64>>>(in, out, flag);
-        break;
-    case FLAG_IN_BLOCK:
-        flag_in_block<<<1, 64>>>(in, out);
-        break;
-    case PACKED_WORD:
-        packed_word<<<4, 32>>>(in, out);
-        break;
-    case CHAIN_OF_BLOCKS:
-        chain_of_blocks<<<3, 1>>>(in, out, flag);
-        break;
-    case SAME_WORD_BY_A_WARP:
-        same_word_by_a_warp<<<1, 64>>>(in, out);
-        break;
-    case SILENT_KERNELS:
-        break;
+    case NEIGHBOUR_BYTES: neighbour_bytes<<<3, 64>>>(in, out); break;
+    case WARP_ROWS: warp_rows<<<1, 64>>>(in, out); break;
+    case WARP_EXCHANGE: warp_exchange<<<1, 64>>>(in, out); break;
+    case WORD_BEHIND_COPY: word_behind_copy<<<1, 32>>>(in, out); break;
+    case RING_OF_THREE: ring_of_three<<<1, 64>>>(in, out); break;
+    case ATOMICS: atomics<<<4, 64>>>(in, out); break;
+    case LAST_BLOCK: last_block<false><<<5, 64>>>(in, out, flag); break;
+    case LAST_BLOCK_ALL: last_block<true><<<5, 64>>>(in, out, flag); break;
+    case FLAG_IN_BLOCK: flag_in_block<<<1, 64>>>(in, out); break;
+    case PACKED_WORD: packed_word<<<4, 32>>>(in, out); break;
+    case CHAIN_OF_BLOCKS: chain_of_blocks<<<3, 1>>>(in, out, flag); break;
+    case SAME_WORD_BY_A_WARP: same_word_by_a_warp<<<1, 64>>>(in, out); break;
+    case SILENT_KERNELS: break;
     }
     return cudaGetLastError();
 }
@@ -199,9 +159,7 @@ static __global__ void wide_strides(int stride, int pitch, const int *in, int *o
     *(int4 *)&out[l * 4] = *(const int4 *)&s[l * pitch];
 }
 cudaError_t run_strides(int stride, int pitch, int wide, const int *in, int *out) {
-    if (wide)
-        wide_strides<<<1, 32>>>(stride, pitch, in, out);
-    else
-        strides<<<1, 32>>>(stride, pitch, in, out);
+    if (wide) wide_strides<<<1, 32>>>(stride, pitch, in, out);
+    else strides<<<1, 32>>>(stride, pitch, in, out);
     return cudaGetLastError();
 }

@@ -89,10 +89,7 @@ static const struct {
     {BLOCK_FENCE_ONLY, "PART_READ", "PART_WRITE", {BLOCKS, 0, 0}},
     {BARRIER_IN_BRANCH, "BRANCH_BARRIER", "OTHER_BARRIER", {"divergent barrier", 0, 0}},
     {BARRIERS_APART, "WAITS_FOR_WARP", "", {"deadlock: 16 of 64 threads wait at __syncwarp", 0, 0}},
-    {BARRIERS_APART,
-     "WAITS_FOR_BLOCK",
-     "",
-     {"deadlock: 48 of 64 threads wait at __syncthreads", 0, 0}},
+    {BARRIERS_APART, "WAITS_FOR_BLOCK", "", {"deadlock: 48 of 64 threads wait at __syncthreads", 0, 0}},
 };
 
 /** "checker/wrong.cu:N" of the line that is marked "at NAME"; "" for no name. */
@@ -102,8 +99,7 @@ static const char *place_of(const char *name, char *place, size_t size) {
     FILE *f = fopen(WRONG_CU, "r");
     assert_non_null(f);
     snprintf(mark, sizeof mark, "// at %s\n", name);
-    while (!found && ++line && fgets(text, sizeof text, f))
-        found = strstr(text, mark) != NULL;
+    while (!found && ++line && fgets(text, sizeof text, f)) found = strstr(text, mark) != NULL;
     fclose(f);
     assert_true(found);
     snprintf(place, size, name[0] ? "checker/wrong.cu:%d" : "", line);
@@ -114,8 +110,7 @@ static int reported(size_t i, const char *a, const char *b) {
     for (unsigned f = 0; f < cpu_faults(); ++f)
         for (int k = 0; k < 3 && races[i].kinds[k]; ++k) {
             const char *text = cpu_fault(f)->text, *first = strstr(text, a);
-            if (first && strstr(text, races[i].kinds[k]) && strstr(a == b ? first + 1 : text, b))
-                return 1;
+            if (first && strstr(text, races[i].kinds[k]) && strstr(a == b ? first + 1 : text, b)) return 1;
         }
     return 0;
 }

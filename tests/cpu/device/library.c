@@ -2,6 +2,4 @@
 
 static _Thread_local volatile int variable[16];
 
-int library_variable(void) {
-    return variable[15];
-}
+int library_variable(void) { return variable[15]; }

@@ -25,10 +25,8 @@ static int *in, *out; /* device memory */
 static int setup(void **state) {
     int host[WORDS];
     (void)state;
-    for (int i = 0; i < WORDS; ++i)
-        host[i] = (i * 37 + 11) % 101;
-    if (cudaMalloc((void **)&in, sizeof host) || cudaMalloc((void **)&out, sizeof host))
-        return -1;
+    for (int i = 0; i < WORDS; ++i) host[i] = (i * 37 + 11) % 101;
+    if (cudaMalloc((void **)&in, sizeof host) || cudaMalloc((void **)&out, sizeof host)) return -1;
     return cudaMemcpy(in, host, sizeof host, cudaMemcpyHostToDevice) != cudaSuccess;
 }
 
@@ -84,21 +82,18 @@ static void expected(enum right kernel, const int *x, int *y) {
         int warp = t / 32 * 32, lane = t % 32;
         switch (kernel) {
         case MIRROR:
-            if (t < 96)
-                y[t] = x[95 - t];
+            if (t < 96) y[t] = x[95 - t];
             break;
         case EARLY_EXIT:
-            if (t < 70)
-                y[t] = x[69 - t];
+            if (t < 70) y[t] = x[69 - t];
             break;
         case BARRIER_VOTES:
-            if (t < 96)
-                y[t] = 321010;
+            if (t < 96) y[t] = 321010;
             break;
         case SHUFFLES:
             if (t < 64)
-                y[t] = x[warp + 5] + x[t % 8 < 3 ? t : t - 3] * 100 +
-                       x[lane < 12 ? t + 20 : t] * 10000 + x[t ^ 9] * 1000000;
+                y[t] = x[warp + 5] + x[t % 8 < 3 ? t : t - 3] * 100 + x[lane < 12 ? t + 20 : t] * 10000 +
+                       x[t ^ 9] * 1000000;
             break;
         case PARTIAL_WARP:
             if (lane == 0 && t < 64) {
@@ -107,25 +102,21 @@ static void expected(enum right kernel, const int *x, int *y) {
                 for (int d = 16; d; d /= 2)
                     for (int l = 0; l + d < lanes; ++l)
                         v[l] += v[l + d]; /* upwards: v[l + d] is still the old one */
-                for (int l = 0; l < lanes; ++l)
-                    y[t + l] = v[0] + (t ? 0xfffff : -1);
+                for (int l = 0; l < lanes; ++l) y[t + l] = v[0] + (t ? 0xfffff : -1);
             }
             break;
         case SPLIT_WARP:
-            if (t < 64)
-                y[t] = lane < 16 ? x[t ^ 15] : x[warp + 31] + 1;
+            if (t < 64) y[t] = lane < 16 ? x[t ^ 15] : x[warp + 31] + 1;
             break;
         case VOTES:
             if (t < 64) {
                 unsigned ballot = 0;
-                for (int l = 0; l < 32; ++l)
-                    ballot |= (unsigned)((warp + l) % 5 == 0) << l;
+                for (int l = 0; l < 32; ++l) ballot |= (unsigned)((warp + l) % 5 == 0) << l;
                 y[t] = (int)(ballot ^ (t < 32 ? 4 : 2));
             }
             break;
         case DYNAMIC_SHARED:
-            if (t < 200)
-                y[t] = x[99 - t % 100];
+            if (t < 200) y[t] = x[99 - t % 100];
             break;
         case HISTOGRAM:
             if (t < 200) {
@@ -138,50 +129,34 @@ static void expected(enum right kernel, const int *x, int *y) {
                 memcpy(&y[12], &hundred, 4);
             }
             break;
-        case COMPARE_AND_SWAP:
-            y[0] = 59049;
-            break;
+        case COMPARE_AND_SWAP: y[0] = 59049; break;
         case SPIN:
-            if (t < 64)
-                y[63 - t] = sum += x[t ? 63 - t : 0];
+            if (t < 64) y[63 - t] = sum += x[t ? 63 - t : 0];
             break;
         case INDICES:
-            if (t < 240)
-                y[t] = t / 20 * 1000 + t % 20;
+            if (t < 240) y[t] = t / 20 * 1000 + t % 20;
             break;
-        case VECTORS:
-            y[t] = x[t / 4 * 4 + 3 - t % 4];
-            break;
+        case VECTORS: y[t] = x[t / 4 * 4 + 3 - t % 4]; break;
         case DEVICE_VARIABLE:
-            if (t < 64)
-                sum += x[t];
-            for (int i = 0; i < 64; ++i)
-                y[i] = 1000 + sum;
+            if (t < 64) sum += x[t];
+            for (int i = 0; i < 64; ++i) y[i] = 1000 + sum;
             break;
-        case LIBRARY_VARIABLE:
-            y[t] = t < 64 ? 0 : 1;
-            break;
-        case ASYNC_MIRROR:
-            y[t] = x[255 - t];
-            break;
+        case LIBRARY_VARIABLE: y[t] = t < 64 ? 0 : 1; break;
+        case ASYNC_MIRROR: y[t] = x[255 - t]; break;
         case ASYNC_GROUPS:
             if (t < 32) {
                 y[t] = 0;
-                for (int i = 0; i < 16; ++i)
-                    y[t] += x[i * 4 + t];
+                for (int i = 0; i < 16; ++i) y[t] += x[i * 4 + t];
             }
             break;
         case ASYNC_REFILL:
-            if (t < 64)
-                y[t] = x[63 - t] * 9 + x[127 - t] * 3 + x[191 - t];
+            if (t < 64) y[t] = x[63 - t] * 9 + x[127 - t] * 3 + x[191 - t];
             break;
         case ASYNC_SKIP:
         case ASYNC_ZERO_FILL:
-            if (t < 128)
-                y[127 - t] = t < 8 ? x[t] : kernel == ASYNC_SKIP ? -1 : 0;
+            if (t < 128) y[127 - t] = t < 8 ? x[t] : kernel == ASYNC_SKIP ? -1 : 0;
             break;
-        case RIGHT_KERNELS:
-            break;
+        case RIGHT_KERNELS: break;
         }
     }
 }
@@ -190,8 +165,7 @@ static void test_right_kernels(void **state) {
     int x[WORDS], want[WORDS], got[WORDS], ones[WORDS];
     (void)state;
     get(in, x, sizeof x);
-    for (int i = 0; i < WORDS; ++i)
-        ones[i] = 1;
+    for (int i = 0; i < WORDS; ++i) ones[i] = 1;
     for (size_t k = 0; k < sizeof right_kernels / sizeof *right_kernels; ++k) {
         memcpy(want, ones, sizeof want);
         expected(right_kernels[k].kernel, x, want);
@@ -203,8 +177,8 @@ static void test_right_kernels(void **state) {
             get(out, got, sizeof got);
             for (int i = 0; i < WORDS; ++i)
                 if (got[i] != want[i])
-                    fail_msg("%s, schedule %s: word %d is %d, not %d", right_kernels[k].name,
-                             s->name, i, got[i], want[i]);
+                    fail_msg("%s, schedule %s: word %d is %d, not %d", right_kernels[k].name, s->name, i,
+                             got[i], want[i]);
         }
     }
 }
@@ -220,8 +194,7 @@ static unsigned schedules_right(enum wrong kernel, const int *want, int words) {
         cudaMemset(out, 0x11, sizeof got);
         assert_int_equal(run_wrong(kernel, in, out, WORDS), cudaSuccess);
         get(out, got, sizeof got);
-        if (memcmp(got, want, (size_t)words * sizeof *got) == 0)
-            right |= bit;
+        if (memcmp(got, want, (size_t)words * sizeof *got) == 0) right |= bit;
     }
     return right;
 }
@@ -232,26 +205,21 @@ static void test_wrong_by_value(void **state) {
     int x[WORDS], want[WORDS];
     (void)state;
     get(in, x, sizeof x);
-    for (int t = 0; t < 64; ++t)
-        want[t] = x[63 - t];
+    for (int t = 0; t < 64; ++t) want[t] = x[63 - t];
     assert_int_equal(schedules_right(NO_BARRIER, want, 64), NO_SCHEDULE);
     assert_int_equal(schedules_right(ASYNC_NO_BARRIER, want, 64), NO_SCHEDULE);
-    for (int t = 0; t < 64; ++t)
-        want[t] = x[t ^ 1];
+    for (int t = 0; t < 64; ++t) want[t] = x[t ^ 1];
     assert_int_equal(schedules_right(NO_SYNCWARP, want, 64), NO_SCHEDULE);
-    for (int t = 0; t < 64; ++t)
-        want[t] = x[63 - t] * 9 + x[127 - t] * 3 + x[191 - t];
+    for (int t = 0; t < 64; ++t) want[t] = x[63 - t] * 9 + x[127 - t] * 3 + x[191 - t];
     assert_int_equal(schedules_right(ASYNC_REFILL_NO_BARRIER, want, 64), NO_SCHEDULE);
-    for (int i = 0; i < WORDS; ++i)
-        want[i] = 1;
+    for (int i = 0; i < WORDS; ++i) want[i] = 1;
     assert_int_equal(schedules_right(WMMA_NO_SYNCWARP, want, WORDS), NO_SCHEDULE);
     /* The copy of the fifth group may have landed, but whoever reads it must not rely on it. */
     memcpy(want, x + 16, sizeof *x * 32);
     unsigned right = schedules_right(ASYNC_FIFTH_OF_FOUR, want, 32);
     assert_int_equal(right & EARLY_ONES, EARLY_ONES);
     assert_int_equal(right & 3, 0);
-    for (int t = 0; t < 32; ++t)
-        want[t] = t % 2 ? x[3] : 5;
+    for (int t = 0; t < 32; ++t) want[t] = t % 2 ? x[3] : 5;
     assert_int_equal(schedules_right(ASYNC_LAST_WORD, want, 32) & 3, 0);
     for (int t = 0; t < 32; ++t) /* the neighbour of the copied words is not touched */
         want[t] = t % 2 ? NAN_BITS : 5;
@@ -261,8 +229,7 @@ static void test_wrong_by_value(void **state) {
 static void test_poison(void **state) {
     int want[WORDS], *fresh, got[64];
     (void)state;
-    for (int i = 0; i < WORDS; ++i)
-        want[i] = i / 64 == 1 ? 7 : NAN_BITS;
+    for (int i = 0; i < WORDS; ++i) want[i] = i / 64 == 1 ? 7 : NAN_BITS;
     assert_int_equal(schedules_right(UNSET_SHARED, want, 192), ALL_SCHEDULES);
     memset(want, 0xff, sizeof want);
     assert_int_equal(schedules_right(UNSET_FRAGMENT, want, WORDS), ALL_SCHEDULES);
@@ -285,8 +252,7 @@ static int line_of(const char *name) {
     int line = 0, found = 0;
     assert_non_null(f);
     snprintf(mark, sizeof mark, "// at %s\n", name);
-    while (!found && ++line && fgets(text, sizeof text, f))
-        found = strstr(text, mark) ? line : 0;
+    while (!found && ++line && fgets(text, sizeof text, f)) found = strstr(text, mark) ? line : 0;
     fclose(f);
     assert_true(found);
     return found;
@@ -305,25 +271,22 @@ static const struct {
 } faults[] = {
     {DIVERGENT_BARRIER, "barrier.divergent", "SECOND_BARRIER",
      "divergent barrier: others of the block wait at", 0, 0},
-    {DEADLOCK, "deadlock", "DEADLOCK_WARP", "deadlock: 16 of 64 threads wait at __syncwarp",
-     "DEADLOCK_BLOCK", "deadlock: 48 of 64 threads wait at __syncthreads"},
+    {DEADLOCK, "deadlock", "DEADLOCK_WARP", "deadlock: 16 of 64 threads wait at __syncwarp", "DEADLOCK_BLOCK",
+     "deadlock: 48 of 64 threads wait at __syncthreads"},
     {MIXED_COLLECTIVES, "warp.mixed", "MIXED_BALLOT", "__ballot_sync while other lanes", 0, 0},
     {NOT_IN_MASK, "warp.mask", "NOT_IN_MASK", "mask 0000ffff leaves out the calling lane", 0, 0},
-    {ASYNC_MISALIGNED_DST, "copy.to_misaligned", "ASYNC_MISALIGNED_DST", "16 bytes to a misaligned",
-     0, 0},
-    {ASYNC_MISALIGNED_SRC, "copy.from_misaligned", "ASYNC_MISALIGNED_SRC",
-     "8 bytes from a misaligned", 0, 0},
+    {ASYNC_MISALIGNED_DST, "copy.to_misaligned", "ASYNC_MISALIGNED_DST", "16 bytes to a misaligned", 0, 0},
+    {ASYNC_MISALIGNED_SRC, "copy.from_misaligned", "ASYNC_MISALIGNED_SRC", "8 bytes from a misaligned", 0, 0},
     {ASYNC_SIZE, "copy.size", "ASYNC_SIZE", "copy of 12 bytes", 0, 0},
     {ASYNC_FILL_SIZE, "copy.zero_fill", "ASYNC_FILL_SIZE", "copy of 4 bytes zero-fills 8", 0, 0},
     {ASYNC_NOT_COMMITTED, "copy.never_committed", "ASYNC_NOT_COMMITTED", "never committed", 0, 0},
     {ASYNC_NOT_WAITED, "copy.never_waited_for", "ASYNC_NOT_WAITED", "never waited for", 0, 0},
-    {ASYNC_OUT_OF_BOUNDS, "copy.bounds", "ASYNC_OUT_OF_BOUNDS",
-     "reads 0 bytes past the end of a device", 0, 0},
+    {ASYNC_OUT_OF_BOUNDS, "copy.bounds", "ASYNC_OUT_OF_BOUNDS", "reads 0 bytes past the end of a device", 0,
+     0},
     {ASYNC_NOT_SHARED, "copy.not_shared", "ASYNC_NOT_SHARED", "not in shared memory", 0, 0},
     {PAST_DYNAMIC_SHARED, "bounds.smem", "PAST_DYNAMIC_SHARED", "byte 256 of smem", 0, 0},
     {WMMA_POINTER, "wmma.misaligned", "WMMA_RULES", "not a multiple of 32 bytes", 0, 0},
-    {WMMA_LEADING_DIMENSION, "wmma.leading_dimension", "WMMA_RULES", "leading dimension of 10", 0,
-     0},
+    {WMMA_LEADING_DIMENSION, "wmma.leading_dimension", "WMMA_RULES", "leading dimension of 10", 0, 0},
     {ATOMIC_MISALIGNED, "atomic.misaligned", "ATOMIC_MISALIGNED", "atomic of 4 bytes", 0, 0},
 };
 
@@ -394,8 +357,7 @@ static const char *run_fatal(enum wrong kernel, int *p, int n) {
         _exit(99);
     }
     close(ends[1]);
-    while ((part = read(ends[0], text + length, sizeof text - 1 - length)) > 0)
-        length += (size_t)part;
+    while ((part = read(ends[0], text + length, sizeof text - 1 - length)) > 0) length += (size_t)part;
     text[length] = 0;
     close(ends[0]);
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -448,8 +410,7 @@ static void test_without_addr2line(void **state) {
     const char *text = run_fatal(NULL_POINTER, out, WORDS);
     assert_non_null(strstr(text, "address 0x"));
     assert_non_null(strstr(text, "through a null pointer"));
-    if (old)
-        setenv("PATH", old, 1);
+    if (old) setenv("PATH", old, 1);
     free(old);
 }
 
@@ -511,14 +472,11 @@ static void test_errors(void **state) {
     assert_int_equal(cudaMemcpy(x, out, 4, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
     assert_int_equal(cudaPeekAtLastError(), cudaErrorInvalidValue);
     assert_int_equal(cudaGetLastError(), cudaErrorInvalidValue);
-    assert_int_equal(cudaMemcpy(out + WORDS - 3, x, 16, cudaMemcpyHostToDevice),
-                     cudaErrorInvalidValue);
+    assert_int_equal(cudaMemcpy(out + WORDS - 3, x, 16, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
     assert_int_equal(cudaMemcpy(out + WORDS - 4, x, 16, cudaMemcpyDefault), cudaSuccess);
     assert_int_equal(cudaMemset(out, 0, sizeof(int) * WORDS + 1), cudaErrorInvalidValue);
-    assert_int_equal(cudaMemcpy2D(x, 4, out, 8, 8, 1, cudaMemcpyDeviceToHost),
-                     cudaErrorInvalidValue);
-    assert_int_equal(cudaMemcpy2D(x, 8, out + WORDS - 6, 16, 8, 2, cudaMemcpyDeviceToHost),
-                     cudaSuccess);
+    assert_int_equal(cudaMemcpy2D(x, 4, out, 8, 8, 1, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
+    assert_int_equal(cudaMemcpy2D(x, 8, out + WORDS - 6, 16, 8, 2, cudaMemcpyDeviceToHost), cudaSuccess);
     assert_int_equal(x[2], 3);
     assert_int_equal(cudaMemGetInfo(&available, &total), cudaSuccess);
     assert_true(available > 0 && available <= total);
@@ -663,10 +621,9 @@ static void test_wmma(void **state) {
                 get(dc, c, sizeof c);
                 for (int i = 0; i < 256; ++i)
                     if (!(fabs(c[i] - want[i]) < 4e-6)) /* 16 roundings of sums below 16 */
-                        fail_msg("type %d, layout %d: element %d is %g, not %g", type, layout, i,
-                                 c[i], want[i]);
-                if (s == cpu_schedules)
-                    memcpy(first, c, sizeof first);
+                        fail_msg("type %d, layout %d: element %d is %g, not %g", type, layout, i, c[i],
+                                 want[i]);
+                if (s == cpu_schedules) memcpy(first, c, sizeof first);
                 assert_memory_equal(c, first, sizeof c);
                 cpu_counters_get(&counters);
                 if (cpu_is_checked()) {
@@ -696,7 +653,6 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_rounding, setup, teardown),
         cmocka_unit_test_setup_teardown(test_wmma, setup, teardown),
     };
-    if (cpu_is_checked())
-        cmocka_set_test_filter("test_wmma");
+    if (cpu_is_checked()) cmocka_set_test_filter("test_wmma");
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,10 +29,8 @@ static __global__ void product(const float *a, const float *b, float *c) {
     wmma::load_matrix_sync(fa, A, a_rows ? K : 16);
     wmma::load_matrix_sync(fb, B, b_rows ? 16 : K);
     if (CONVERT) {
-        for (int e = 0; e < fa.num_elements; ++e)
-            fa.x[e] = wmma::__float_to_tf32(fa.x[e]);
-        for (int e = 0; e < fb.num_elements; ++e)
-            fb.x[e] = wmma::__float_to_tf32(fb.x[e]);
+        for (int e = 0; e < fa.num_elements; ++e) fa.x[e] = wmma::__float_to_tf32(fa.x[e]);
+        for (int e = 0; e < fb.num_elements; ++e) fb.x[e] = wmma::__float_to_tf32(fb.x[e]);
     }
     wmma::fill_fragment(acc, 0.0f);
     wmma::mma_sync(acc, fa, fb, acc);
@@ -47,35 +45,24 @@ template<class Fragment, class Element, bool CONVERT>
 static void pick(int a_col, int b_col, const float *a, const float *b, float *c) {
     if (a_col && b_col)
         product<Fragment, Element, wmma::col_major, wmma::col_major, CONVERT><<<1, 32>>>(a, b, c);
-    else if (a_col)
-        product<Fragment, Element, wmma::col_major, wmma::row_major, CONVERT><<<1, 32>>>(a, b, c);
-    else if (b_col)
-        product<Fragment, Element, wmma::row_major, wmma::col_major, CONVERT><<<1, 32>>>(a, b, c);
-    else
-        product<Fragment, Element, wmma::row_major, wmma::row_major, CONVERT><<<1, 32>>>(a, b, c);
+    else if (a_col) product<Fragment, Element, wmma::col_major, wmma::row_major, CONVERT><<<1, 32>>>(a, b, c);
+    else if (b_col) product<Fragment, Element, wmma::row_major, wmma::col_major, CONVERT><<<1, 32>>>(a, b, c);
+    else product<Fragment, Element, wmma::row_major, wmma::row_major, CONVERT><<<1, 32>>>(a, b, c);
 }
 
-cudaError_t run_wmma(enum wmma_type type, int a_col, int b_col, const float *a, const float *b,
-                     float *c) {
-    if (type == TF32)
-        pick<wmma::precision::tf32, float, true>(a_col, b_col, a, b, c);
-    if (type == TF32_NOT_CONVERTED)
-        pick<wmma::precision::tf32, float, false>(a_col, b_col, a, b, c);
-    if (type == FP16)
-        pick<half, half, false>(a_col, b_col, a, b, c);
-    if (type == BF16)
-        pick<__nv_bfloat16, __nv_bfloat16, false>(a_col, b_col, a, b, c);
+cudaError_t run_wmma(enum wmma_type type, int a_col, int b_col, const float *a, const float *b, float *c) {
+    if (type == TF32) pick<wmma::precision::tf32, float, true>(a_col, b_col, a, b, c);
+    if (type == TF32_NOT_CONVERTED) pick<wmma::precision::tf32, float, false>(a_col, b_col, a, b, c);
+    if (type == FP16) pick<half, half, false>(a_col, b_col, a, b, c);
+    if (type == BF16) pick<__nv_bfloat16, __nv_bfloat16, false>(a_col, b_col, a, b, c);
     return cudaGetLastError();
 }
 
 static __global__ void round_all(enum wmma_type type, const float *in, float *out) {
     float x = in[threadIdx.x];
-    if (type == TF32)
-        x = wmma::__float_to_tf32(x);
-    if (type == FP16)
-        x = __half2float(__float2half(x));
-    if (type == BF16)
-        x = __bfloat162float(__float2bfloat16(x));
+    if (type == TF32) x = wmma::__float_to_tf32(x);
+    if (type == FP16) x = __half2float(__float2half(x));
+    if (type == BF16) x = __bfloat162float(__float2bfloat16(x));
     out[threadIdx.x] = x;
 }
 cudaError_t run_round(enum wmma_type type, const float *in, float *out, int n) {

@@ -11,15 +11,13 @@ static const unsigned ALL = 0xffffffffu;
 
 static __global__ void unset_shared(int *out, int block_that_sets) {
     __shared__ int s[64];
-    if ((int)blockIdx.x == block_that_sets)
-        s[threadIdx.x] = 7; // the next block must not see it
+    if ((int)blockIdx.x == block_that_sets) s[threadIdx.x] = 7; // the next block must not see it
     out[blockIdx.x * 64 + threadIdx.x] = s[threadIdx.x];
 }
 
 static __global__ void unset_local(const int *in, int *out) {
     int a[8];
-    if (in[0] == 12345)
-        a[in[1] & 7] = 1;
+    if (in[0] == 12345) a[in[1] & 7] = 1;
     out[threadIdx.x] = a[in[2] & 7];
 }
 
@@ -77,8 +75,7 @@ static __global__ void async_refill_no_barrier(const int *in, int *out) {
 static __global__ void async_last_word(const int *in, int *out) {
     __shared__ __align__(16) int s[8];
     int t = threadIdx.x;
-    if (t < 8)
-        s[t] = 5;
+    if (t < 8) s[t] = 5;
     __syncwarp();
     if (t == 0) {
         __pipeline_memcpy_async(&s[0], in, 16);
@@ -95,33 +92,26 @@ static __global__ void wmma_no_syncwarp(int *out) {
     wmma::fragment<wmma::accumulator, 16, 16, 8, float> acc;
     wmma::fill_fragment(acc, 1.0f);
     wmma::store_matrix_sync(s, acc, 16, wmma::mem_row_major);
-    for (int i = threadIdx.x; i < 256; i += WARP)
-        out[i] = (int)s[i];
+    for (int i = threadIdx.x; i < 256; i += WARP) out[i] = (int)s[i];
 }
 
 // ---- Reported -----------------------------------------------------------------------------------
 
 static __global__ void divergent_barrier(int *out) {
-    if (threadIdx.x < 64)
-        __syncthreads(); // at FIRST_BARRIER
-    else
-        __syncthreads(); // at SECOND_BARRIER
+    if (threadIdx.x < 64) __syncthreads(); // at FIRST_BARRIER
+    else __syncthreads();                  // at SECOND_BARRIER
     out[threadIdx.x] = 1;
 }
 
 static __global__ void deadlock(int *out) {
-    if (threadIdx.x < 16)
-        __syncwarp(); // at DEADLOCK_WARP
-    else
-        __syncthreads(); // at DEADLOCK_BLOCK
+    if (threadIdx.x < 16) __syncwarp(); // at DEADLOCK_WARP
+    else __syncthreads();               // at DEADLOCK_BLOCK
     out[threadIdx.x] = 1;
 }
 
 static __global__ void mixed_collectives(int *out) {
-    if (threadIdx.x < 16)
-        out[threadIdx.x] = __shfl_sync(ALL, 1, 0); // at MIXED_SHUFFLE
-    else
-        out[threadIdx.x] = (int)__ballot_sync(ALL, 1); // at MIXED_BALLOT
+    if (threadIdx.x < 16) out[threadIdx.x] = __shfl_sync(ALL, 1, 0); // at MIXED_SHUFFLE
+    else out[threadIdx.x] = (int)__ballot_sync(ALL, 1);              // at MIXED_BALLOT
 }
 
 static __global__ void not_in_mask(int *out) {
@@ -172,9 +162,7 @@ static __global__ void past_dynamic_shared(int *out) {
     out[threadIdx.x] = smem[threadIdx.x];
 }
 
-static __global__ void write_at(int *p) {
-    *p = 1;
-}
+static __global__ void write_at(int *p) { *p = 1; }
 
 static __global__ void wmma_rules(float *p, int ldm) {
     wmma::fragment<wmma::accumulator, 16, 16, 8, float> acc;
@@ -210,9 +198,7 @@ static __device__ __noinline__ int recurse(volatile int *x, int n) {
     volatile int local[100] = {*x}; // at STACK_OVERFLOW
     return n < 0 ? 0 : recurse(&local[n % 100], n + 1) + local[n % 100];
 }
-static __global__ void stack_overflow(int *out) {
-    out[0] = recurse(out, 1);
-}
+static __global__ void stack_overflow(int *out) { out[0] = recurse(out, 1); }
 
 static __global__ void division_by_zero(const int *in, int *out) {
     out[0] = 5 / (in[0] - 11); // at DIVISION_BY_ZERO
@@ -229,48 +215,20 @@ static __global__ void endless(volatile int *out) {
 
 cudaError_t run_wrong(enum wrong kernel, const int *in, int *out, int n) {
     switch (kernel) {
-    case UNSET_SHARED:
-        unset_shared<<<3, 64>>>(out, 1);
-        break;
-    case UNSET_LOCAL:
-        unset_local<<<1, 64>>>(in, out);
-        break;
-    case UNSET_FRAGMENT:
-        unset_fragment<<<1, WARP>>>(out);
-        break;
-    case NO_BARRIER:
-        no_barrier<<<1, 64>>>(in, out);
-        break;
-    case NO_SYNCWARP:
-        no_syncwarp<<<1, 64>>>(in, out);
-        break;
-    case ASYNC_NO_BARRIER:
-        async_no_barrier<<<1, 64>>>(in, out);
-        break;
-    case ASYNC_FIFTH_OF_FOUR:
-        async_fifth_of_four<<<1, WARP>>>(in, out);
-        break;
-    case ASYNC_REFILL_NO_BARRIER:
-        async_refill_no_barrier<<<1, 64>>>(in, out);
-        break;
-    case ASYNC_LAST_WORD:
-        async_last_word<<<1, WARP>>>(in, out);
-        break;
-    case WMMA_NO_SYNCWARP:
-        wmma_no_syncwarp<<<1, WARP>>>(out);
-        break;
-    case DIVERGENT_BARRIER:
-        divergent_barrier<<<1, 128>>>(out);
-        break;
-    case DEADLOCK:
-        deadlock<<<1, 64>>>(out);
-        break;
-    case MIXED_COLLECTIVES:
-        mixed_collectives<<<1, WARP>>>(out);
-        break;
-    case NOT_IN_MASK:
-        not_in_mask<<<1, WARP>>>(out);
-        break;
+    case UNSET_SHARED: unset_shared<<<3, 64>>>(out, 1); break;
+    case UNSET_LOCAL: unset_local<<<1, 64>>>(in, out); break;
+    case UNSET_FRAGMENT: unset_fragment<<<1, WARP>>>(out); break;
+    case NO_BARRIER: no_barrier<<<1, 64>>>(in, out); break;
+    case NO_SYNCWARP: no_syncwarp<<<1, 64>>>(in, out); break;
+    case ASYNC_NO_BARRIER: async_no_barrier<<<1, 64>>>(in, out); break;
+    case ASYNC_FIFTH_OF_FOUR: async_fifth_of_four<<<1, WARP>>>(in, out); break;
+    case ASYNC_REFILL_NO_BARRIER: async_refill_no_barrier<<<1, 64>>>(in, out); break;
+    case ASYNC_LAST_WORD: async_last_word<<<1, WARP>>>(in, out); break;
+    case WMMA_NO_SYNCWARP: wmma_no_syncwarp<<<1, WARP>>>(out); break;
+    case DIVERGENT_BARRIER: divergent_barrier<<<1, 128>>>(out); break;
+    case DEADLOCK: deadlock<<<1, 64>>>(out); break;
+    case MIXED_COLLECTIVES: mixed_collectives<<<1, WARP>>>(out); break;
+    case NOT_IN_MASK: not_in_mask<<<1, WARP>>>(out); break;
     case PAST_DYNAMIC_SHARED:
         past_dynamic_shared<<<1, 64, 256>>>(out); // at PAST_DYNAMIC_SHARED
         break;
@@ -280,39 +238,17 @@ cudaError_t run_wrong(enum wrong kernel, const int *in, int *out, int n) {
     case WRITE_BEFORE_START:
         write_at<<<1, 1>>>(out - 1); // at WRITE_BEFORE_START
         break;
-    case WMMA_POINTER:
-        wmma_rules<<<1, WARP>>>((float *)out + 4, 8);
-        break;
-    case WMMA_LEADING_DIMENSION:
-        wmma_rules<<<1, WARP>>>((float *)out, 10);
-        break;
-    case ATOMIC_MISALIGNED:
-        atomic_misaligned<<<1, 1>>>(out);
-        break;
-    case READ_PAST_END:
-        read_past_end<<<2, 64>>>(out, n);
-        break;
-    case WRITE_PAST_END:
-        write_past_end<<<4, 64>>>(out, n);
-        break;
-    case NULL_POINTER:
-        null_pointer<<<1, 64>>>(in, out);
-        break;
-    case STACK_OVERFLOW:
-        stack_overflow<<<1, 1>>>(out);
-        break;
-    case DIVISION_BY_ZERO:
-        division_by_zero<<<1, 1>>>(in, out);
-        break;
-    case MISALIGNED_VECTOR:
-        misaligned_vector<<<1, 1>>>(in, out);
-        break;
-    case ENDLESS:
-        endless<<<1, 1>>>(out);
-        break;
-    default:
-        async_rules<<<1, WARP>>>(kernel, in, out, n);
-        break;
+    case WMMA_POINTER: wmma_rules<<<1, WARP>>>((float *)out + 4, 8); break;
+    case WMMA_LEADING_DIMENSION: wmma_rules<<<1, WARP>>>((float *)out, 10); break;
+    case ATOMIC_MISALIGNED: atomic_misaligned<<<1, 1>>>(out); break;
+    case READ_PAST_END: read_past_end<<<2, 64>>>(out, n); break;
+    case WRITE_PAST_END: write_past_end<<<4, 64>>>(out, n); break;
+    case NULL_POINTER: null_pointer<<<1, 64>>>(in, out); break;
+    case STACK_OVERFLOW: stack_overflow<<<1, 1>>>(out); break;
+    case DIVISION_BY_ZERO: division_by_zero<<<1, 1>>>(in, out); break;
+    case MISALIGNED_VECTOR: misaligned_vector<<<1, 1>>>(in, out); break;
+    case ENDLESS: endless<<<1, 1>>>(out); break;
+    default: async_rules<<<1, WARP>>>(kernel, in, out, n); break;
     }
     return cudaGetLastError();
 }

@@ -1,4 +1,2 @@
 int run(void);
-int main(void) {
-    return run();
-}
+int main(void) { return run(); }

@@ -45,8 +45,7 @@ int cuDeviceTotalMem_v2(size_t *bytes, int device) {
 /* The first GPU of CUDA_VISIBLE_DEVICES, which names GPU 1 "1" or "GPU-fake-1". */
 int cuDeviceGetPCIBusId(char *id, int size, int device) {
     const char *visible = getenv("CUDA_VISIBLE_DEVICES"), *bus = getenv("FAKE_BUS");
-    if (visible != NULL && strncmp(visible, "GPU-fake-", 9) == 0)
-        visible += 9;
+    if (visible != NULL && strncmp(visible, "GPU-fake-", 9) == 0) visible += 9;
     snprintf(id, (size_t)size, "%s:%d", bus != NULL ? bus : "fake",
              device + (visible != NULL ? atoi(visible) : 0));
     return 0;

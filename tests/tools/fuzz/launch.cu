@@ -3,8 +3,7 @@
 
 static __global__ void count(unsigned *threads, size_t shared) {
     extern __shared__ char smem[];
-    if (shared > 0)
-        smem[shared - 1] = 1;
+    if (shared > 0) smem[shared - 1] = 1;
     atomicAdd(threads, 1u);
 }
 

@@ -8,14 +8,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static struct options options;
     char *argv[ARGUMENTS + 2] = {"step"};
     int argc = 1;
-    if (size == 0)
-        return 0;
+    if (size == 0) return 0;
     enum shape_kind kind;
     char *text = text_and_kind(data, size, &kind);
     for (char *line = text; line != NULL && argc <= ARGUMENTS;) {
         argv[argc++] = line;
-        if ((line = strchr(line, '\n')) != NULL)
-            *line++ = '\0';
+        if ((line = strchr(line, '\n')) != NULL) *line++ = '\0';
     }
     int status = options_parse(&options, kind, argc, argv);
     REQUIRE(status == -1 || status == EXIT_OK || status == EXIT_USAGE);

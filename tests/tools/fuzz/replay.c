@@ -38,12 +38,10 @@ int main(int argc, char **argv) {
     int inputs = 0;
     REQUIRE(file != NULL);
     for (int number = 1; fgets(line, sizeof line, file) != NULL; ++number) {
-        if (line[0] == '#')
-            continue;
+        if (line[0] == '#') continue;
         fprintf(stderr, "-- %s:%d\n", argv[1], number);
         size_t size = unescape(line);
-        if (argc > 2)
-            write_file(argv[2], number, line, size);
+        if (argc > 2) write_file(argv[2], number, line, size);
         LLVMFuzzerTestOneInput((const uint8_t *)line, size);
         ++inputs;
     }
