@@ -75,6 +75,22 @@ struct cpu_counter_line {
 /** Gives how many there are, in order, and the first in `*lines`: the device's until the next call. */
 unsigned cpu_counter_lines(const struct cpu_counter_line **lines);
 
+/** What a warp did in one instruction, where it is counted too; and what it did at a barrier or a commit. */
+struct cpu_trace_event {
+    const char *line, *text;        /**< such as "04_regblock/kernel.cu:52", and what is written there */
+    const char *operation, *memory; /**< as in struct cpu_counter_line; also barrier and commit */
+    unsigned block, warp;           /**< linear index in the grid and in the block */
+    unsigned bytes;                 /**< of a lane */
+    uint64_t what;                  /**< wait: how many groups may stay in flight; mma: operations */
+    unsigned lanes;                 /**< a bit each */
+    const uint64_t *address;        /**< of those lanes, in order; in shared memory from its beginning */
+};
+typedef void cpu_trace_call(void *context, const struct cpu_trace_event *event);
+/** Calls `call` for each event of the first #CPU_TRACE_BLOCKS blocks of a grid, while the checked flavour counts: warp by
+ * warp from one barrier to the next. Null: no more. */
+void cpu_trace(cpu_trace_call *call, void *context);
+enum { CPU_TRACE_BLOCKS = 4 };
+
 #ifdef __cplusplus
 }
 #endif

@@ -63,3 +63,5 @@ void device_counted(struct counters *c) {
     cpu_counters_get(&c->sums);
     c->line_count = cpu_counter_lines(&c->lines);
 }
+
+void device_trace(struct trace *trace) { cpu_trace(trace != NULL ? trace_event : NULL, trace); }

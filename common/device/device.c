@@ -31,7 +31,7 @@ int device_check_options(const struct options *options, const struct device *dev
     if (options->schedule != NULL && !has_word(known, options->schedule))
         return option_refused("--schedule", options->schedule, known);
     if (options->counters && !device->counts)
-        return option_refused("--counters", "here",
+        return option_refused(options->trace != NULL ? "--trace" : "--counters", "here",
                               "the program of this name under cpu-checked/, which counts");
     return EXIT_OK;
 }

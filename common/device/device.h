@@ -13,6 +13,7 @@
 #include "judge/element.h"
 #include "run/options.h"
 #include "run/report.h"
+#include "run/trace.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -97,6 +98,8 @@ void device_faults_clear(void);
 void device_count(void);
 /** Fills in what was counted since; the lines are the device's until the next call. */
 void device_counted(struct counters *counters);
+/** Adds what is counted from now on to a trace; null: no more. */
+void device_trace(struct trace *trace);
 
 /** "not optimised" or "device debugging" if this program is slow for such a reason, else "". */
 const char *device_build_label(void);

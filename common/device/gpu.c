@@ -100,3 +100,5 @@ void device_watch(struct report *report, const struct fault *context) { (void)re
 void device_count(void) {}
 
 void device_counted(struct counters *counters) { (void)counters; }
+
+void device_trace(struct trace *trace) { (void)trace; }

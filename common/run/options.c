@@ -109,7 +109,8 @@ int options_parse(struct options *o, enum shape_kind kind, int argc, char **argv
         {"device", "D", OPTION_INT, &o->device, "number of the CUDA device (default 0)", 0, 1023},
         {"schedule", "NAME", OPTION_TEXT, &o->schedule, "of the CPU device (default: all, up to a failure), or each", 0, 0},
         {"counters", "", OPTION_FLAG, &o->counters, "count by source line: programs under cpu-checked/", 0, 0},
-        {"base", "", OPTION_FLAG, &o->base, "with --counters: beside the base's, with ratios", 0, 0},
+        {"base", "", OPTION_FLAG, &o->base, "with --counters or --trace: those of the base too", 0, 0},
+        {"trace", "FILE", OPTION_TEXT, &o->trace, "of one run, what its warps did, for Perfetto; --counters too", 0, 0},
         {"csv", "FILE", OPTION_TEXT, &o->csv, "write the rows as CSV; - for stdout instead of the table", 0, 0},
         {"json", "FILE", OPTION_TEXT, &o->json, "the same as JSON, with faults and counters", 0, 0},
         {"quiet", "", OPTION_FLAG, &o->quiet, "no table: stdout is what the kernel prints", 0, 0},
@@ -133,12 +134,17 @@ int options_parse(struct options *o, enum shape_kind kind, int argc, char **argv
         o->schedule = NULL;
         o->each_schedule = true;
     }
-    if (o->base && !o->counters) return option_refused("--base", "(alone)", "with --counters");
-    return add_size(o, kind, m, n, k);
+    if (o->base && !o->counters && o->trace == NULL)
+        return option_refused("--base", "(alone)", "with --counters or --trace");
+    o->counters = o->counters || o->trace != NULL;
+    status = add_size(o, kind, m, n, k);
+    if (status < 0 && o->trace != NULL && o->shapes.count > 1)
+        return option_refused("--trace", o->trace, "with one shape");
+    return status;
 }
 
 int options_default_shapes(struct options *o, enum shape_kind kind, bool gpu) {
-    const char *set = o->counters ? "counted" : gpu ? "ladder" : "small";
+    const char *set = o->trace != NULL ? "traced" : o->counters ? "counted" : gpu ? "ladder" : "small";
     if (o->shapes.count > 0 || read_shapes("the set", kind, set, &o->shapes) < 0) return EXIT_OK;
     return EXIT_FAULT;
 }

@@ -351,6 +351,19 @@ class Check:
         verdict.remarks += found.values()
         verdict.remarks = verdict.remarks or [f"Your kernel counts the same as {self.name} in everything."]
 
+    def trace(self):
+        """Writes what the kernel's warps do in one run, at the size that is asked for."""
+        if not self.build.checked:
+            raise Cannot(f"--trace {self.options.trace}: traces need the checked flavour, which needs GCC")
+        path, options = self.file("trace.json"), words.flat(self.asked() | self.options_of("seed", "schedule"))
+        done, _ = self.run(self.file("cpu-checked"), ["--trace", path, *options], 6 * self.options.timeout)
+        if done.status != 0:
+            raise Cannot(f"--trace {self.options.trace}: {done.err.strip() or 'it was not written in time'}")
+        try:
+            shutil.copyfile(path, self.options.trace)
+        except OSError as error:
+            raise Cannot(f"--trace {self.options.trace}: {error.strerror}")
+
     # ---- the GPU ----
 
     def on_gpu(self, verdict):
@@ -411,6 +424,8 @@ class Check:
         if self.build.checked and not self.asked():
             self.compare(verdict)
         try:
+            if self.options.trace:
+                self.trace()
             return self.options.gpu and self.on_gpu(verdict) or verdict
         except Cannot as error:
             verdict.cannot = str(error)
@@ -447,6 +462,7 @@ def parse(arguments):
                        "step's sizes and schedules, and names the first failure, or compares its counters with the step's.")
     parser.add_argument("files", metavar="FILE", nargs="+", help="the kernel file; with --csv, several or folders of them")
     parser.add_argument("--csv", metavar="FILE", help="grade all files: one row each as CSV; - for stdout")
+    parser.add_argument("--trace", metavar="FILE", help="write what the warps of a right kernel do in one run, for Perfetto")
     parser.add_argument("--gpu", action="store_true",
                         help="also verify and time it on the GPU, beside the step and the library")
     parser.add_argument("--gpu-shape", metavar="WHAT", help="the sizes to time (default: book, or n-2^28)")
@@ -458,6 +474,8 @@ def parse(arguments):
     options = parser.parse_intermixed_args(arguments)
     if options.csv is None and len(options.files) > 1:
         parser.error(f"FILE {options.files[1]}: not allowed; allowed: one file, or several with --csv FILE")
+    if options.csv is not None and options.trace is not None:
+        parser.error(f"--trace {options.trace}: not allowed with --csv; allowed: with one file")
     if not 1 <= options.timeout <= 3600:
         parser.error(f"--timeout {options.timeout:g}: not allowed; allowed: seconds from 1 to 3600")
     options.timeout_words = [] if options.timeout == TIMEOUT else ["--timeout", f"{options.timeout:g}"]

@@ -59,6 +59,10 @@ const char *value_text(char *text, size_t size, enum element_type type, uint32_t
                                                               : "judge.wrong_values";
 }
 
+void problem_operand(const struct problem *p, const char *name, const struct matrix *x) {
+    if (x->at != NULL) trace_operand(p->trace, name, x->at, x->rows, x->cols, x->ld, element_size(x->type));
+}
+
 uint32_t element_fetch(const struct matrix *x, size_t i) {
     const size_t size = element_size(x->type);
     uint32_t bits = 0; /* little-endian */
@@ -219,6 +223,11 @@ static bool count(struct problem *p, struct row *rows) {
         struct fault fault = begin_run(s, schedule, in);
         device_count();
         code_path("");
+        if (p->trace != NULL) {
+            trace_run(p->trace, s->name, p->shape->name, schedule);
+            p->track->operands(s);
+            device_trace(p->trace);
+        }
         const char *error = run_once(s, 0);
         if (error != NULL) return fail(s, &fault, "judge.device_error", "", error, rows);
         counters[i].step = rows[i].step, counters[i].shape = rows[i].shape;
@@ -348,10 +357,13 @@ int problem_main(struct problem *p, const struct track *track, const struct step
         (status = device_check_options(&options, &device)) != EXIT_OK ||
         (status = options_default_shapes(&options, track->kind, device.gpu)) != EXIT_OK)
         return status;
+    struct trace *trace = options.trace != NULL ? trace_open(options.trace) : NULL;
+    if (options.trace != NULL && trace == NULL) return EXIT_USAGE;
     if (!report_open(&report, options.csv, options.json)) return EXIT_USAGE;
     if (options.quiet) report.table.file = NULL;
     device_report(&device, &options, &report);
-    *p = (struct problem){.track = track, .options = &options, .device = &device, .report = &report};
+    *p = (struct problem){
+        .track = track, .options = &options, .device = &device, .report = &report, .trace = trace};
     p->base = base != NULL ? &p->solvers[1] : NULL;
     p->own_base = base != NULL && strcmp(base->name, "baseline") == 0;
     for (int i = 0; i < options.shapes.count; ++i) {
@@ -359,6 +371,8 @@ int problem_main(struct problem *p, const struct track *track, const struct step
         int one = run_shape(p, step, base);
         if (status == EXIT_OK) status = one;
     }
+    device_trace(NULL);
+    if (trace != NULL && !trace_close(trace) && status == EXIT_OK) status = EXIT_FAULT;
     if (!report_close(&report) && status == EXIT_OK) status = EXIT_FAULT;
     return status;
 }

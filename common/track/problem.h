@@ -54,6 +54,7 @@ struct problem {
     double need, available;      /**< bytes of device memory asked for; free before */
     void *memory[MEMORY_MAX];
     int memory_count;
+    struct trace *trace;     /**< null: not asked for */
     struct matrix workspace; /**< of #ELEMENT_U32, full of garbage before a run; cols = 0: none */
 };
 
@@ -83,6 +84,8 @@ struct track {
     bool (*fill)(const struct solver *s, const struct input *in);
     /** Enqueues one run. */
     cudaError_t (*run)(const struct solver *s, cudaStream_t stream);
+    /** Tells a trace what operands a run has, by problem_operand(). */
+    void (*operands)(const struct solver *s);
     /**
      * Puts into row->note what is wrong with the values of s->output, and the largest error on real
      * inputs into row->error. @return null if nothing is wrong, or the fault's id, see value_text().
@@ -113,6 +116,8 @@ struct solver *problem_add(struct problem *p, enum solver_role role, const char 
                            struct element_types types);
 /** Allocates an output like `matrix`, with guard bands, `offset` elements behind a boundary. */
 void output_create(struct problem *p, struct output *y, const struct matrix *matrix, size_t offset);
+/** Names an operand of the run that is traced. */
+void problem_operand(const struct problem *p, const char *name, const struct matrix *x);
 /** The bits of an element in device memory, `i` elements behind the first. */
 uint32_t element_fetch(const struct matrix *x, size_t i);
 /**

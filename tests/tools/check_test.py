@@ -117,6 +117,7 @@ def test_usage():
     expect(2, "folder: no .cu file in it", CHECK, "06", "folder", "--csv", "-")
     expect(2, "/dev/null: not a file", CHECK, "06", "/dev/null")
     expect(2, "b.cu: not allowed; allowed: one file, or several with --csv", CHECK, "06", "a.cu", "b.cu")
+    expect(2, "--trace t.json: not allowed with --csv", CHECK, "06", right, "--csv", "-", "--trace", "t.json")
     expect(2, "--timeout 0: not allowed; allowed: seconds from 1 to 3600", CHECK, "06", right, "--timeout", "0")
     expect(2, "unrecognized arguments: --frob", CHECK, "06", right, "--frob")
     expect(2, "--schedule x: not allowed; allowed: forward-late", CHECK, "06", right, "--schedule", "x")
@@ -233,7 +234,7 @@ def test_compare():
         r"06_wmma_db moves 131,072 .*: is the copy asynchronous", "the same as 05_wmma in everything: as if nothing",
         r"groups in flight in a multiply +0 +1 +0\n"
     ], CHECK, "06", "06_wmma_db.cu")
-    for name, says in [("variants/06_one_buffer", "nothing overlaps"),
+    for name, says in [("variants/06_one_buffer", "nothing overlaps.*--trace FILE"),
                        ("variants/06_waits_at_once", "nothing overlaps"),
                        ("variants/06_no_pad", "More cycles go to bank conflicts: .*Padding"),
                        ("variants/06_bk_8", "More block barriers: .* made one"),
@@ -247,6 +248,11 @@ def test_compare():
     run(START, "08", "--to", FOLDER)
     expect(0, ["as the baseline in everything: as if nothing", "237 bytes .* is the copy asynchronous"], CHECK, "08",
            "08_reduction_async.cu")
+    expect(0, "right", CHECK, "06", "06_wmma_db.cu", "--trace", "t.json", "--shape", "128x64x32")
+    with open(os.path.join(FOLDER, "t.json"), encoding="utf-8") as file:
+        if json.load(file)["runs"][0]["shape"] != "128x64x32":
+            bad.append("t.json: is of another size")
+    expect(2, "--trace /nonexistent/t: No such file", CHECK, "06", "06_wmma_db.cu", "--trace", "/nonexistent/t")
     # Only the path for rows that start anywhere still is the old one.
     old = read("steps/05_wmma/kernel.cu")
     line = next(l for l in old.splitlines() if "tile[r * pitch + c] = in ?" in l)

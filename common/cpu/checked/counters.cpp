@@ -15,10 +15,44 @@ std::unordered_map<Place, Spot> spots;
 std::vector<Place> new_places; ///< whose line is not known yet
 std::map<decltype(LogEntry().key()), Site> sites;
 
+cpu_trace_call *trace;
+void *trace_context;
+const char *const operations[] = {"load", "store", "atomic", "copy", "wait", "mma", "commit", "barrier"};
+const char *memory_of(Op op, bool shared) { return op >= Op::wait ? "" : shared ? "shared" : "global"; }
+
 void find_lines() {
     look_up_lines(new_places);
-    for (Place place : new_places) spots[place].line = keep(source_line(place));
+    for (Place place : new_places) {
+        Spot &spot = spots[place];
+        spot.line = keep(source_line(place));
+        if (trace) spot.text = keep(source_text(place));
+    }
     new_places.clear();
+}
+const Spot *spot_of(Place place) {
+    auto [spot, fresh] = spots.try_emplace(place, Spot{place, nullptr, ""});
+    if (fresh) new_places.push_back(place);
+    return &spot->second;
+}
+
+/// Hands an instruction on to cpu_trace()'s function.
+void tell(const Block &block, unsigned warp, const std::vector<LogEntry> &lanes) {
+    if (!trace || block.number >= CPU_TRACE_BLOCKS) return;
+    std::vector<uint64_t> addresses;
+    const LogEntry &e = lanes[0];
+    unsigned mask = 0;
+    for (const LogEntry &l : lanes) addresses.push_back(l.address), mask |= 1u << l.lane;
+    const cpu_trace_event event = {e.spot->line,
+                                   e.spot->text,
+                                   operations[int(e.op)],
+                                   memory_of(e.op, e.shared),
+                                   unsigned(block.number),
+                                   warp,
+                                   e.size,
+                                   e.address,
+                                   mask,
+                                   addresses.data()};
+    trace(trace_context, &event);
 }
 
 /// The distinct segments of `unit` bytes that accesses touch.
@@ -43,6 +77,7 @@ void count(const std::vector<LogEntry> &lanes) {
     std::vector<uint64_t> part;
     const LogEntry &e = lanes[0];
     uint64_t bytes = e.size * lanes.size(), cost = 0, ideal = 0;
+    if (e.op == Op::commit) return;
     if (e.op == Op::wait) ++sums.waits;
     else if (e.op == Op::multiply) ++sums.mma, sums.tensor_flops += e.address;
     else if (e.shared) {
@@ -81,11 +116,9 @@ void count(const std::vector<LogEntry> &lanes) {
 
 void count_later(Agent thread, Op op, bool shared, Place place, uint64_t address, unsigned size,
                  uint64_t to) {
-    auto [spot, fresh] = spots.try_emplace(place, Spot{place, nullptr});
-    if (fresh) new_places.push_back(place);
     Log &log = thread.block.trace->logs[thread.number];
     const auto lane = uint8_t(thread.number % warp_size);
-    log.entries.push_back({address, to, &spot->second, op, shared, lane, uint16_t(size)});
+    log.entries.push_back({address, to, spot_of(place), op, shared, lane, uint16_t(size)});
     if (op == Op::wait) log.begins = true;
     if (op == Op::load && shared && log.begins) {
         log.begins = false;
@@ -115,32 +148,38 @@ void count_warp(Block &block, unsigned warp) {
                 all.pop_front();
             }
         count(together);
+        tell(block, warp, together);
     }
 }
 
 void count_block(Block &block, bool barrier) {
     sums.barriers += barrier;
     for (unsigned w = 0; w < block.warp.size(); ++w) count_warp(block, w);
+    if (barrier && trace) {
+        const Spot *spot = spot_of(block.barrier.place);
+        find_lines();
+        for (unsigned w = 0; w < block.warp.size(); ++w)
+            tell(block, w, {{0, 0, spot, Op::barrier, false, 0, 0}});
+    }
     if (barrier)
         for (Log &log : block.trace->logs) log.begins = true;
 }
 
 cpu_counters Counter::counters() { return sums; }
+void Counter::trace_to(cpu_trace_call *call, void *context) { trace = call, trace_context = context; }
 void Counter::reset_counters() {
     counting = true;
     sums = {};
     sites.clear();
 }
 unsigned Counter::counter_lines(const cpu_counter_line **lines) {
-    static const char *const operations[] = {"load", "store", "atomic", "copy", "wait", "mma"};
     static std::vector<cpu_counter_line> all;
     all.clear();
     for (const auto &[key, site] : sites) {
         const auto &[name, shared, op, size] = key;
         const Line &line = line_of(site.place);
-        const char *memory = op >= Op::wait ? "" : shared ? "shared" : "global";
-        all.push_back({line.file.c_str(), line.number, operations[int(op)], memory, size, site.instructions,
-                       site.cost, site.ideal, keep(source_text(site.place))});
+        all.push_back({line.file.c_str(), line.number, operations[int(op)], memory_of(op, shared), size,
+                       site.instructions, site.cost, site.ideal, keep(source_text(site.place))});
     }
     std::stable_sort(all.begin(), all.end(), [](const cpu_counter_line &a, const cpu_counter_line &b) {
         return std::make_tuple(strcmp(a.file, b.file), a.line) < std::make_tuple(0, b.line);

@@ -6,12 +6,12 @@
 #include "core/tracer.h"
 
 namespace cpu {
-enum class Op : uint8_t { load, store, atomic, copy, wait, multiply };
+enum class Op : uint8_t { load, store, atomic, copy, wait, multiply, commit, barrier };
 
 /// A place in the program, and its line: one pointer for all that have the same.
 struct Spot {
     Place place;
-    const char *line;
+    const char *line, *text; ///< text: of a trace
 };
 struct LogEntry {
     uint64_t address, to; ///< to: of a copy's read, in shared memory
@@ -43,6 +43,7 @@ void count_block(Block &block, bool barrier);
 struct Counter : Tracer {
     void reset_counters() override;
     cpu_counters counters() override;
+    void trace_to(cpu_trace_call *call, void *context) override;
     unsigned counter_lines(const cpu_counter_line **lines) override;
 };
 } // namespace cpu

@@ -17,6 +17,7 @@ int cpu_is_checked(void) { return cpu::tracer != &cpu::plain_tracer; }
 void cpu_counters_reset(void) { cpu::tracer->reset_counters(); }
 void cpu_counters_get(cpu_counters *counters) { *counters = cpu::tracer->counters(); }
 unsigned cpu_counter_lines(const cpu_counter_line **lines) { return cpu::tracer->counter_lines(lines); }
+void cpu_trace(cpu_trace_call *call, void *context) { cpu::tracer->trace_to(call, context); }
 
 namespace cpu {
 Tracer plain_tracer, *tracer = &plain_tracer;

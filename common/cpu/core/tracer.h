@@ -19,7 +19,7 @@ inline Agent running_thread() { return {*self->block, self->rank, Proxy::generic
 enum Access { READ = 1, WRITE = 2, FLAG = 4, VOLATILE_READ = 5, VOLATILE_WRITE = 6, ATOMIC = 7 }; ///< bits
 
 /// To come: arrivals at an mbarrier and waits for it, with its address; fences between proxies.
-enum class Event : uint8_t { wait, block_fence, device_fence, multiply };
+enum class Event : uint8_t { commit, wait, block_fence, device_fence, multiply };
 
 struct Tracer {
     virtual void launch_begin(Grid &) {}
@@ -29,13 +29,14 @@ struct Tracer {
     virtual void access(Agent, Place, const void *, unsigned /*size*/, Access) {}
     virtual void async_issue(Agent, const AsyncCopy &) {}
     virtual void async_land(Agent, const AsyncCopy &) {} ///< and the agent has waited for it
-    /// `what`: the operations of a multiply.
+    /// `what`: the groups that a wait leaves in flight; the operations of a multiply.
     virtual void event(Agent, Place, Event, uint64_t /*what*/ = 0) {}
     /// These agents of a block met, and what each wrote before is visible to all.
     virtual void synchronised(Block &, const std::vector<unsigned> & /*agents*/, bool /*whole_block*/) {}
     virtual void converged(Block &, unsigned /*warp*/) {} ///< all its live lanes stand at one place
     virtual void reset_counters() {}
     virtual cpu_counters counters() { return {}; }
+    virtual void trace_to(cpu_trace_call *, void * /*context*/) {}
     virtual unsigned counter_lines(const cpu_counter_line **) { return 0; }
 };
 extern Tracer plain_tracer, *tracer; ///< the latter is the flavour's; the checker puts itself there

@@ -31,6 +31,7 @@ void __pipeline_memcpy_async(void *dst, const void *src, size_t size, size_t zfi
 
 void __pipeline_commit() {
     ++self->group;
+    tracer->event(running_thread(), CPU_DEVICE_CALLER, Event::commit);
     preempt();
 }
 
@@ -45,7 +46,7 @@ void __pipeline_wait_prior(size_t prior) {
         tracer->async_land(running_thread(), copies[done]);
     }
     copies.erase(copies.begin(), copies.begin() + long(done));
-    tracer->event(running_thread(), CPU_DEVICE_CALLER, Event::wait);
+    tracer->event(running_thread(), CPU_DEVICE_CALLER, Event::wait, prior);
 }
 
 void cpu::check_copies_at_exit() {

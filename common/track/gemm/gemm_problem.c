@@ -121,6 +121,13 @@ static cudaError_t run(const struct solver *s, cudaStream_t stream) {
     return gemm(M, N, K, q->A.at, lda, q->B.at, ldb, q->C.at, ldc, stream);
 }
 
+static void operands(const struct solver *s) {
+    const struct product *q = product_of(s);
+    problem_operand(s->problem, "A", &q->A);
+    problem_operand(s->problem, "B", &q->B);
+    problem_operand(s->problem, "C", &q->C);
+}
+
 static const char *wrong(const struct solver *s, const struct input *in, struct row *row) {
     const struct product *q = product_of(s);
     const struct found result = judge_compare(q, in->exact);
@@ -144,5 +151,5 @@ static const char *wrong(const struct solver *s, const struct input *in, struct 
     return id;
 }
 
-const struct track gemm_track = {SHAPE_GEMM, "TFLOP/s", 1e12, inputs, sizeof inputs / sizeof *inputs,
-                                 create,     fill,      run,  wrong};
+const struct track gemm_track = {SHAPE_GEMM, "TFLOP/s", 1e12, inputs,   sizeof inputs / sizeof *inputs,
+                                 create,     fill,      run,  operands, wrong};

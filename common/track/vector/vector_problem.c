@@ -74,6 +74,13 @@ static cudaError_t run(const struct solver *s, cudaStream_t stream) {
     return ((const struct vector_step *)s->entry)->run(n, v->x.at, y, v->problem.workspace.at, stream);
 }
 
+static void operands(const struct solver *s) {
+    const struct vector_problem *v = (const struct vector_problem *)s->problem;
+    problem_operand(&v->problem, "x", &v->x);
+    problem_operand(&v->problem, "y", &v->y.matrix);
+    problem_operand(&v->problem, "workspace", &v->problem.workspace);
+}
+
 static const char *wrong_sum(const struct solver *s, const struct input *in, struct row *row) {
     const struct vector_problem *v = (const struct vector_problem *)s->problem;
     const enum element_type out = s->types.out;
@@ -110,5 +117,7 @@ static const char *wrong_scan(const struct solver *s, const struct input *in, st
     return id;
 }
 
-const struct track reduce_track = {SHAPE_VECTOR, "GB/s", 1e9, sum_inputs, 4, create, fill, run, wrong_sum};
-const struct track scan_track = {SHAPE_VECTOR, "GB/s", 1e9, scan_inputs, 1, create, fill, run, wrong_scan};
+const struct track reduce_track = {SHAPE_VECTOR, "GB/s", 1e9, sum_inputs, 4,
+                                   create,       fill,   run, operands,   wrong_sum};
+const struct track scan_track = {SHAPE_VECTOR, "GB/s", 1e9, scan_inputs, 1,
+                                 create,       fill,   run, operands,    wrong_scan};
