@@ -111,8 +111,7 @@ static struct group *group_of(struct trace *t, unsigned process, unsigned number
 static bool continues(const struct span *s, unsigned process, const struct cpu_trace_event *e,
                       const char *operation) {
     return s->process == process && s->warp == e->warp && s->event.line == e->line &&
-           (e->memory[0] != '\0' || is_operation(e, "mma")) &&
-           strcmp(s->event.operation, operation) == 0 &&
+           (e->memory[0] != '\0' || is_operation(e, "mma")) && strcmp(s->event.operation, operation) == 0 &&
            (is_operation(e, "copy") || s->event.bytes == e->bytes);
 }
 

@@ -312,9 +312,7 @@ struct Checker final : Counter {
         });
     }
     void event(Agent agent, Place place, Event event, uint64_t what) override {
-        const Op op = event == Event::wait     ? Op::wait
-                      : event == Event::commit ? Op::commit
-                                               : Op::multiply;
+        const Op op = event == Event::wait ? Op::wait : event == Event::commit ? Op::commit : Op::multiply;
         if (event == Event::block_fence || event == Event::device_fence)
             fence(agent, event == Event::device_fence);
         else if (counting) count_later(agent, op, false, place, what, 0);
