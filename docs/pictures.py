@@ -6,6 +6,7 @@ nine tenths of a pixel for each.
 """
 import contextlib
 import html
+import itertools
 import math
 import re
 import textwrap
@@ -20,7 +21,7 @@ COLOURS = {  # light, dark
     "paper": ("#ffffff", "#1b1f25"), "ink": ("#1f2430", "#e6e9ee"), "faint": ("#525b69", "#a9b3c0"),
     "line": ("#b9c1cc", "#4a5360"), "empty": ("#f1f3f6", "#262b33"), "all": ("#d9dee6", "#39414d"),
     "w0": ("#cfe1f7", "#22405f"), "w1": ("#d3ecd1", "#264b2b"), "w2": ("#e7dbf6", "#43355f"), "w3": ("#f8e6c2", "#5a4720"),
-    "s0": ("#5f97d8", "#5b97dc"), "s1": ("#5cae5f", "#57ab5b"), "s2": ("#9c7dcc", "#a184d6"), "s3": ("#d2a23f", "#cfa045"),
+    "s0": ("#2f70b8", "#5b97dc"), "s1": ("#2c7d3a", "#57ab5b"), "s2": ("#7550b0", "#a184d6"), "s3": ("#8f6a12", "#cfa045"),
     "hot": ("#d9480f", "#ff8a50"), "on-hot": ("#ffffff", "#1b1f25"), "late": ("#f6c3ad", "#7a3a1f"),
 }
 
@@ -88,8 +89,8 @@ class Svg:
     def cells(self, x, y, wide, high, looks):
         """Cells of a grid, {(row, column): look}, of which equal neighbours become one rectangle."""
         runs = {}  # (first column, last column, look): rows
-        for row in sorted({r for r, _ in looks}):
-            columns = sorted(c for r, c in looks if r == row)
+        for row, cells in itertools.groupby(sorted(looks), lambda cell: cell[0]):
+            columns = [c for _, c in cells]
             start = columns[0]
             for c, after in zip(columns, columns[1:] + [None]):
                 if after != c + 1 or looks[row, after] != looks[row, c]:
@@ -239,7 +240,7 @@ def draw_tiles(step, trace, values, panels):
         svg.says(head, "b")
         svg.says(words)
     if t.mma:
-        svg.says(f"C is computed in fragments of {m} x {n}, each by all lanes of a warp.")
+        svg.says(f"C is computed in fragments of {m} x {n}, each by a whole warp.")
     else:
         svg.says(f"Lane {lane} of warp {warp} computes {plural(len(mine), 'element')} of C:", "b")
         svg.says(where("C", mine))
@@ -280,7 +281,7 @@ def lanes_in(lanes):
 
 def draw_access(svg, operand, access):
     """The banks that an instruction hits, a row for each wavefront. Returns whether there is a conflict."""
-    groups, x, cell, high = wavefronts(access), 24, 12.2, 16
+    groups, x, cell, high = wavefronts(access), 24, 12, 16
     svg.text(MARGIN, svg.y, in_words(access, operand), "faint")
     svg.y += 6
     row = 0
@@ -553,7 +554,7 @@ def draw_tree(step, trace, values, panels):
               "block to finish reads.")
     svg.says("From top to bottom. Each thread has added its own vectors already. The order never changes, so neither do the bits.",
              "faint")
-    x, cell, gap = 24, 12.2, 25
+    x, cell, gap = MARGIN, 12.2, 25
 
     def dot(lane, y, look, words):
         svg.rect(x + lane * cell + 0.5, y - 7.5, cell - 1, 15, look, 3)
@@ -698,11 +699,12 @@ DRAW = {"tiles": draw_tiles, "banks": draw_banks, "fragments": draw_fragments, "
 
 # ---- what a kernel's pictures need, and where they come from ----
 
-def shape(track, values):
-    """The size of a run that shows what the pictures need: 2 x 2 blocks and three K-tiles, or four blocks."""
+def shape(track, values, blocks=4):
+    """The size of a run that shows what the pictures need: 2 x 2 blocks, or four; and one K-tile, or three if there are stages."""
     if track == "gemm":
-        return f"{2 * values.get('BM', 64)}x{2 * values.get('BN', 64)}x{3 * values['BK'] if 'BK' in values else 8}"
-    return str(4 * 4 * values.get("TILE", 2048))
+        m, n = ((2 if blocks == 4 else 1) * values.get(name, 64) for name in ("BM", "BN"))
+        return f"{m}x{n}x{(3 if values.get('STAGES', 1) > 1 and blocks == 4 else 1) * values.get('BK', 8)}"
+    return str(blocks * 4 * values.get("TILE", 2048))
 
 
 def pictures_of(step):

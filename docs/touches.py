@@ -11,12 +11,14 @@ class Missing(Exception):
 
 
 # One instruction of a warp that touches memory. `at`: bytes, by lane, or None; `elements`: by lane, the elements of an
-# operand that it loads, stores or finds there, as (operand, row, column): of block 0, and of stores to C.
+# operand that it loads, stores or finds there, as (operand, row, column).
 Access = collections.namedtuple("Access", "block warp kind memory bytes at line text elements")
 
 
 class Trace:
-    def __init__(self, path):
+    """`elements`: whether to find those of block 0, and of C those of all blocks, which takes most of the time."""
+
+    def __init__(self, path, elements=True):
         with open(path, encoding="utf-8") as file:
             found = json.load(file)
         self.operands = {o["name"]: o for o in found["runs"][0]["operands"]}
@@ -28,18 +30,17 @@ class Trace:
         for number, memory, size, at in found["accesses"]:
             if number in of:
                 e = of[number]
-                elements = [self.elements(memory, size, x) for x in at] if e["pid"] == 0 or memory == "C" else [[] for _ in at]
-                self.accesses.append(Access(e["pid"], e["tid"] - 1, e["cat"], memory, size, at, e["args"]["line"],
-                                            e["args"]["text"], elements))
-        self.follow()
+                known = elements and memory in self.operands and (e["pid"] == 0 or memory == "C")
+                self.accesses.append(Access(e["pid"], e["tid"] - 1, e["cat"], memory, size, at, e["args"]["line"], e["args"]["text"],
+                                            self.elements(memory, size, at) if known else [()] * len(at)))
+        if elements:
+            self.follow()
 
-    def elements(self, memory, size, at):
-        """The elements of an operand at a lane's address."""
-        o = self.operands.get(memory)
-        if o is None or at is None:
-            return []
-        first = at // o["element_bytes"]
-        return [(memory, i // o["ld"], i % o["ld"]) for i in range(first, first + max(1, size // o["element_bytes"]))]
+    def elements(self, memory, size, lanes):
+        """The elements of an operand at the lanes' addresses."""
+        unit, ld = self.operands[memory]["element_bytes"], self.operands[memory]["ld"]
+        return [() if at is None else tuple((memory, i // ld, i % ld) for i in range(at // unit, (at + max(size, unit)) // unit))
+                for at in lanes]
 
     def follow(self):
         """Gives each access to shared memory the elements of A, B or x that lie there."""
@@ -56,13 +57,11 @@ class Trace:
         for a in of_block_0:
             if a.memory != "shared":
                 continue
-            for at, elements in zip(a.at, a.elements):
-                if at is None:
-                    continue
-                if a.kind in ("store", "copy"):
-                    lies.update((at + 4 * i, e) for i, e in enumerate(elements))
-                else:
-                    elements[:] = [lies[at + i] for i in range(0, a.bytes, 4) if at + i in lies]
+            for lane, at in enumerate(a.at):
+                if at is not None and a.kind in ("store", "copy"):
+                    lies.update((at + 4 * i, e) for i, e in enumerate(a.elements[lane]))
+                elif at is not None:
+                    a.elements[lane] = tuple(lies[at + i] for i in range(0, a.bytes, 4) if at + i in lies)
 
     def first(self, kinds, operand):
         """The first instruction of warp 0 of block 0 that touches elements of this operand alone in shared memory."""
@@ -156,7 +155,7 @@ class Tiles:
         found = collections.defaultdict(collections.Counter)
         for a in self.loads:
             if a.memory == operand:
-                for elements in {tuple(e) for e in a.elements}:
+                for elements in set(a.elements):
                     for _, row, col in elements:
                         if (col if operand == "A" else row) < self.depth:
                             found[row, col][a.warp] += 1

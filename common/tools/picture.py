@@ -45,7 +45,8 @@ def draw(build, options, name, folder):
         raise check.Cannot("pictures need the checked flavour of the CPU device, which needs GCC")
     if not pictures.pictures_of(name):
         raise check.Cannot(f"STEP {name}: has no pictures; allowed: the steps in {build.source}/docs/pictures/pictures.csv")
-    size, kernel, unread = pictures.shape(step.track, pictures.constants(step.kernel)), step.kernel, None
+    values, kernel, unread = pictures.constants(step.kernel), step.kernel, None
+    size, of_variant = pictures.shape(step.track, values), pictures.shape(step.track, values, 1)
     if options.file:
         kernel, own = os.path.abspath(options.file), size
         try:
@@ -62,7 +63,7 @@ def draw(build, options, name, folder):
     mine = os.path.join(build.source, "mine")
     out = options.out or (mine if os.path.relpath(mine).startswith("..") else os.path.relpath(mine))
     status = check.CANNOT
-    for picture, drawn in pictures.of_kernel(name, kernel, Trace(path), lambda v: Trace(trace_of(build, v, size, folder))):
+    for picture, drawn in pictures.of_kernel(name, kernel, Trace(path), lambda v: Trace(trace_of(build, v, of_variant, folder))):
         path = os.path.join(out, picture + ".svg")
         if isinstance(drawn, Missing):
             print(f"{path}: not drawn: {drawn}", file=sys.stderr)
