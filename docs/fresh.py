@@ -21,8 +21,8 @@ import re
 import sys
 
 import diff
-from course import (Stale, build_folder, csv_text, diffs_of, exists, golden, pages, predictions, read, read_csv, results, shapes_of, step,
-                    steps, timed, track, write)
+from course import (Stale, build_folder, csv_text, diffs_of, exists, golden, pages, predictions, read, read_csv, results,
+                    shapes_of, step, steps, timed, track, write)
 
 MARKER = re.compile(r"(<!-- (\w+)((?: [^\n>]*?)?) -->\n)(.*?)([ ]*<!-- /\2 -->)", re.S)
 FENCE = re.compile(r"(^```.*?^```$)", re.S | re.M)

@@ -1,117 +1,19 @@
 """Draws who touches which data, as SVG, from a kernel's constants and its trace: docs/pictures/*.svg, and build/picture.
 
 docs/pictures/pictures.csv names the pictures of each step; each kind is a function draw_* below, which returns an Svg.
-What they show, touches.py reads from the trace. Lengths are in units of which a picture is 420 wide: a phone shows
-nine tenths of a pixel for each.
+What they show, touches.py reads from the trace.
 """
 import contextlib
-import html
-import itertools
 import math
 import re
-import textwrap
 
 from course import read, read_csv
 from fresh import constants
+from svg import INNER, MARGIN, WIDTH, Svg
 from touches import BANKS, WARP, Missing, Tiles, copies, cycles, phases, wavefronts
 
-WIDTH, MARGIN = 420, 12
-INNER = WIDTH - 2 * MARGIN
-COLOURS = {  # light, dark
-    "paper": ("#ffffff", "#1b1f25"), "ink": ("#1f2430", "#e6e9ee"), "faint": ("#525b69", "#a9b3c0"),
-    "line": ("#b9c1cc", "#4a5360"), "empty": ("#f1f3f6", "#262b33"), "all": ("#d9dee6", "#39414d"),
-    "w0": ("#cfe1f7", "#22405f"), "w1": ("#d3ecd1", "#264b2b"), "w2": ("#e7dbf6", "#43355f"), "w3": ("#f8e6c2", "#5a4720"),
-    "s0": ("#2f70b8", "#5b97dc"), "s1": ("#2c7d3a", "#57ab5b"), "s2": ("#7550b0", "#a184d6"), "s3": ("#8f6a12", "#cfa045"),
-    "hot": ("#d9480f", "#ff8a50"), "on-hot": ("#ffffff", "#1b1f25"), "late": ("#f6c3ad", "#7a3a1f"),
-}
 
-
-def style():
-    schemes = ["".join(f"--{name}:{pair[i]};" for name, pair in COLOURS.items()) for i in (0, 1)]
-    fills = "".join(f".{name}{{fill:var(--{name})}}" for name in COLOURS)
-    return (f"svg{{{schemes[0]}font-family:system-ui,'DejaVu Sans',sans-serif;font-size:11.5px}}"
-            f"@media(prefers-color-scheme:dark){{svg{{{schemes[1]}}}}}{fills}"
-            "text{fill:var(--ink)}text.faint{fill:var(--faint)}text.on-hot{fill:var(--on-hot)}text.hot{fill:var(--hot)}"
-            ".b{font-weight:600}.m{text-anchor:middle}.e{text-anchor:end}"
-            ".l{fill:none;stroke:var(--line)}.i{fill:none;stroke:var(--ink)}.h{fill:none;stroke:var(--hot);stroke-width:1.6}"
-            ".d{stroke-dasharray:4 3}")
-
-
-def number(x):
-    return f"{x:.2f}".rstrip("0").rstrip(".")
-
-
-class Svg:
-    """A picture that grows downwards: y is where the next thing goes."""
-
-    def __init__(self, title, alt):
-        self.title, self.alt, self.parts, self.y = title, alt, [], 24
-        self.text(MARGIN, self.y, title, "b", 13.5)
-        self.y += 8
-
-    def text(self, x, y, words, look="", size=None, room=None):
-        """`room`: a width into which the words are pressed if they are longer in any usual font."""
-        size = f' font-size="{number(size)}"' if size else ""
-        if room and 6.4 * len(words) > room:
-            size += f' textLength="{number(room)}" lengthAdjust="spacingAndGlyphs"'
-        look = f' class="{look}"' if look else ""
-        self.parts.append(f'<text x="{number(x)}" y="{number(y)}"{look}{size}>{html.escape(words, quote=False)}</text>')
-
-    def rect(self, x, y, width, height, look, round=0):
-        corner = f' rx="{round}"' if round else ""
-        self.parts.append(f'<rect x="{number(x)}" y="{number(y)}" width="{number(width)}" height="{number(height)}"{corner} '
-                          f'class="{look}"/>')
-
-    def path(self, look, *points):
-        moves = "".join(("M" if i == 0 else "L") + f"{number(x)} {number(y)}" for i, (x, y) in enumerate(points))
-        self.parts.append(f'<path class="{look}" d="{moves}"/>')
-
-    def says(self, words, look="", gap=15):
-        """A paragraph."""
-        for i, line in enumerate(textwrap.wrap(words, 56 if "b" in look else 61, break_long_words=False, break_on_hyphens=False)):
-            self.y += 15 if i else gap
-            self.text(MARGIN, self.y, line, look)
-        self.y += 3
-
-    def key(self, *entries):
-        """Swatches, each with its words, from left to right."""
-        self.y += 18
-        x = MARGIN
-        for look, words in entries:
-            width = 18 + 6.1 * len(words) + 12
-            if x > MARGIN and x + width > WIDTH:
-                x, self.y = MARGIN, self.y + 17
-            self.rect(x, self.y - 10, 13, 12, look, 2)
-            self.text(x + 18, self.y, words)
-            x += width
-        self.y += 3
-
-    def cells(self, x, y, wide, high, looks):
-        """Cells of a grid, {(row, column): look}, of which equal neighbours become one rectangle."""
-        runs = {}  # (first column, last column, look): rows
-        for row, cells in itertools.groupby(sorted(looks), lambda cell: cell[0]):
-            columns = [c for _, c in cells]
-            start = columns[0]
-            for c, after in zip(columns, columns[1:] + [None]):
-                if after != c + 1 or looks[row, after] != looks[row, c]:
-                    runs.setdefault((start, c, looks[row, c]), []).append(row)
-                    start = after
-        self.parts.append('<g shape-rendering="crispEdges">')
-        for (first, last, look), rows in runs.items():
-            start = rows[0]
-            for r, after in zip(rows, rows[1:] + [None]):
-                if after != r + 1:
-                    self.rect(x + first * wide, y + start * high, (last - first + 1) * wide, (r - start + 1) * high, look)
-                    start = after
-        self.parts.append("</g>")
-
-    def svg(self):
-        height = number(self.y + 14)
-        return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH * 4 // 3}" role="img" '
-                f'aria-labelledby="t d">\n<title id="t">{html.escape(self.title, quote=False)}</title>\n'
-                f'<desc id="d">{html.escape(self.alt, quote=False)}</desc>\n<style>{style()}</style>\n'
-                f'<rect width="{WIDTH}" height="{height}" class="paper"/>\n' + "\n".join(self.parts) + "\n</svg>\n")
-
+# ---- words ----
 
 def runs_of(values):
     values, runs = sorted(set(values)), []
@@ -127,9 +29,9 @@ def ranges(values):
     """Numbers in short: 0–3, 32–35; many of one length at one distance: 0, 4, …, 28."""
     runs = runs_of(values)
     words = [str(a) if a == b else f"{a}–{b}" for a, b in runs]
-    steps = {(b[0] - a[0], b[1] - b[0]) for a, b in zip(runs, runs[1:])} | {(runs[1][0] - runs[0][0], runs[0][1] - runs[0][0])
-                                                                          } if len(runs) > 1 else set()
-    return ", ".join(words[:2] + ["…"] + words[-1:] if len(runs) > 3 and len(steps) == 1 else words)
+    steps, lengths = {b[0] - a[0] for a, b in zip(runs, runs[1:])}, {b - a for a, b in runs}
+    even = len(runs) > 3 and len(steps) == len(lengths) == 1
+    return ", ".join(words[:2] + ["…"] + words[-1:] if even else words)
 
 
 def plural(n, word):
@@ -150,11 +52,10 @@ def draw_tiles(step, trace, values, panels):
     x_a, x_c = MARGIN, MARGIN + wide + gap
     sx, sk = (WIDTH - MARGIN - x_c) / t.cols, wide / t.depth
     sy = min(12, max(3, 200 / t.rows))
-    blocks = len(t.blocks)
     svg = Svg(f"{step}: who loads, who computes",
-              f"Block 0 of {step}: which of its {plural(t.warps, 'warp')} loads each element of its tiles of A ({t.rows} x {t.depth}) "
-              f"and B ({t.depth} x {t.cols}), and computes each element of its tile of C ({t.rows} x {t.cols}); "
-              f"what lane {lane} of warp {warp} touches stands out.")
+              f"Block 0 of {step}: which of its {plural(t.warps, 'warp')} loads each element of its tiles of A "
+              f"({t.rows} x {t.depth}) and B ({t.depth} x {t.cols}), and computes each element of its tile of C ({t.rows} x "
+              f"{t.cols}); what lane {lane} of warp {warp} touches stands out.")
     svg.says(f"C is cut into tiles of {t.rows} x {t.cols}, one a block. Shown: block 0, {plural(t.warps, 'warp')}, "
              + (f"and the first {t.depth} k." if t.direct else f"and K-tile 0, which is {t.depth} deep."), "faint")
     y_b = svg.y + 26
@@ -164,7 +65,8 @@ def draw_tiles(step, trace, values, panels):
     o = trace.operands["C"]
     across = max(44, min(wide, wide * o["cols"] / o["rows"])) / o["cols"]
     down = max(40, min(wide - 4, wide * o["rows"] / o["cols"])) / o["rows"]
-    svg.text(x_a, y_b - 6, f"grid: {plural(math.ceil(o['rows'] / t.rows) * math.ceil(o['cols'] / t.cols), 'block')}", "faint")
+    blocks = math.ceil(o["rows"] / t.rows) * math.ceil(o["cols"] / t.cols)
+    svg.text(x_a, y_b - 6, f"grid: {plural(blocks, 'block')}", "faint")
     for block, elements in sorted(t.blocks.items()):
         row, col = min(r for r, _ in elements), min(c for _, c in elements)
         x, y = x_a + col * across, y_b + row * down
@@ -182,7 +84,8 @@ def draw_tiles(step, trace, values, panels):
             raise Missing(f"warp {warp} loads nothing of {operand}")
         one = of_warp[0]
         strong = {e[1:] for elements in one.elements for e in elements}
-        hot = {e[1:] for a in (of_warp if t.direct else [one]) for e in a.elements[lane] if e[2 if operand == "A" else 1] < t.depth}
+        own = [e[1:] for a in (of_warp if t.direct else [one]) for e in a.elements[lane]]
+        hot = {e for e in own if e[operand == "A"] < t.depth}
         looks |= dict.fromkeys(strong, f"s{warp % 4}") | dict.fromkeys(hot, "hot")
         svg.cells(x, y, w, h, looks)
         height, width = (t.rows, t.depth) if operand == "A" else (t.depth, t.cols)
@@ -190,7 +93,8 @@ def draw_tiles(step, trace, values, panels):
         lanes = sum(at is not None for at in one.at)
         verb = "copy" if one.kind == "copy" else "load"
         lines.append((f"One {verb} of {operand} by warp {warp}, {lanes} lanes of {one.bytes} bytes:",
-                      ",  ".join(f"lane {l}: {where(operand, one.elements[l])}" for l in (0, 1, WARP - 1) if one.elements[l])))
+                      ",  ".join(f"lane {l}: {where(operand, one.elements[l])}"
+                                 for l in (0, 1, WARP - 1) if one.elements[l])))
 
     # who computes
     mine = sorted(e for e, owner in t.owner.items() if owner == (warp, lane))
@@ -235,7 +139,8 @@ def draw_tiles(step, trace, values, panels):
 
     warps = [(f"w{w}", f"warp {w}" + ", …" * (t.warps > 4 and w == 3)) for w in range(min(t.warps, 4))]
     shared = any(len(by) > 1 for operand in "AB" for by in t.loaders(operand).values())
-    svg.key(*warps, *[("all", "several warps")] * shared, (f"s{warp % 4}", f"one {verb} of warp {warp}"), ("hot", f"its lane {lane}"))
+    svg.key(*warps, *[("all", "several warps")] * shared, (f"s{warp % 4}", f"one {verb} of warp {warp}"),
+            ("hot", f"its lane {lane}"))
     for head, words in lines:
         svg.says(head, "b")
         svg.says(words)
@@ -331,8 +236,8 @@ KINDS = {"read": ("load",), "fill": ("store", "copy")}
 
 def draw_banks(step, trace, values, panels):
     svg = Svg(f"{step}: banks that one instruction hits", "")
-    svg.says("A cell is a bank, in it the lanes it serves. A row is a wavefront: one cycle, in which each bank serves one word of "
-             "4 bytes, to any number of lanes. 16 bytes a lane go out by groups of lanes.", "faint")
+    svg.says("A cell is a bank, in it the lanes it serves. A row is a wavefront: one cycle, in which each bank serves one "
+             "word of 4 bytes, to any number of lanes. 16 bytes a lane go out by groups of lanes.", "faint")
     shown, best = [], {}
     for what, operand, variant, of in panels:
         with contextlib.suppress(Missing):  # such as copies in a kernel that stores
@@ -356,7 +261,8 @@ def draw_banks(step, trace, values, panels):
         late |= draw_copy(svg, operand, *found) if what == "copy" else draw_access(svg, operand, found)
         said.append(f"{name.replace(',', '')}: {words}")
     svg.key(("w0", "lanes 0–7"), ("w1", "8–15"), ("w2", "16–23"), ("w3", "24–31"), *[("late", "costs one more")] * late)
-    svg.alt = f"The banks of shared memory that one instruction of warp 0 hits in {step}, lane by lane. It {'; '.join(said)}."
+    svg.alt = (f"The banks of shared memory that one instruction of warp 0 hits in {step}, lane by lane. "
+               f"It {'; '.join(said)}.")
     return svg
 
 
@@ -396,22 +302,23 @@ def fragment(trace, what, operand, count):
 def draw_fragments(step, trace, values, panels):
     m, n, k = (values.get("WMMA_" + x, d) for x, d in zip("MNK", (16, 16, 8)))
     lane, cell, gap = 5, 15, 20
-    svg = Svg(f"{step}: which lane holds which element", f"The fragments of one mma_sync in {step}: A, {m} x {k}, B, {k} x {n}, and "
-              f"C, {m} x {n}; each element with the number of the lane that holds it. Lane {lane} stands out.")
-    svg.says("The first fragments of warp 0, as the CPU device spreads them over the lanes: a number is a lane. How a GPU does it "
-             "is not specified, so a kernel must not use it.", "faint")
+    svg = Svg(f"{step}: which lane holds which element", f"The fragments of one mma_sync in {step}: A, {m} x {k}, B, {k} x "
+              f"{n}, and C, {m} x {n}; each element with the number of the lane that holds it. Lane {lane} stands out.")
+    svg.says("The first fragments of warp 0, as the CPU device spreads them over the lanes: a number is a lane. How a GPU "
+             "does it is not specified, so a kernel must not use it.", "faint")
     x_a = MARGIN + 22
     x_c = x_a + k * cell + gap
     y_b = svg.y + 24
     y_c = y_b + k * cell + gap
     words = []
-    for operand, x, y, count in (("A", x_a, y_c, m * k // WARP), ("B", x_c, y_b, k * n // WARP), ("C", x_c, y_c, m * n // WARP // 2)):
+    for operand, x, y, count in (("A", x_a, y_c, m * k // WARP), ("B", x_c, y_b, k * n // WARP),
+                                 ("C", x_c, y_c, m * n // WARP // 2)):
         held = fragment(trace, f"no fragment of {operand} is loaded or stored", operand, count)
         rows, cols = sorted({r for r, _ in held}), sorted({c for _, c in held})
         for (r, c), l in held.items():
             cx, cy = x + (c - cols[0]) * cell, y + (r - rows[0]) * cell
             svg.rect(cx + 0.4, cy + 0.4, cell - 0.8, cell - 0.8, "hot" if l == lane else f"w{l // 8}", 1)
-            svg.text(cx + cell / 2, cy + 11, str(l), "m b on-hot" if l == lane else "m", 9.8, 11.5 if l > 9 else None)
+            svg.text(cx + cell / 2, cy + 11, str(l), "m b on-hot" if l == lane else "m", 9.8, 11.5 * (l > 9))
         for r in (rows[0], rows[-1]):
             if operand != "C":
                 svg.text(x - 4, y + (r - rows[0]) * cell + 11, str(r), "e faint", 10)
@@ -436,9 +343,9 @@ def draw_stages(step, trace, values, panels):
     depth = values.get("BK", trace.operands["A"]["cols"])
     found = phases(trace, depth)
     group = {e["args"]["group"]: e["args"]["bytes"] for e in trace.flights}
-    svg = Svg(f"{step}: two stages, and their hand-over", f"What warp 0 of {step} does, from top to bottom, and what is in its stages: "
-              "while it multiplies the K-tile in one, the copies of the next K-tile to the other are in flight. A wait and a barrier "
-              "stand between the copy of a K-tile and its multiply.")
+    svg = Svg(f"{step}: two stages, and their hand-over", f"What warp 0 of {step} does, from top to bottom, and what is in "
+              "its stages: while it multiplies the K-tile in one, the copies of the next K-tile to the other are in flight. "
+              "A wait and a barrier stand between the copy of a K-tile and its multiply.")
     svg.says(f"Warp 0 of block 0, from top to bottom: an order of events, not time. A K-tile is {depth} deep, "
              f"{max(group.values())} bytes of A and B, which all warps copy together.", "faint")
     stages = sorted({p.stage for p in found if p.kind == "copy"})
@@ -452,8 +359,9 @@ def draw_stages(step, trace, values, panels):
     for p in found:
         high = heights[p.kind]
         line = p.event["args"]["line"].rpartition(":")[2]
-        svg.text(MARGIN, y + high / 2 + 4, {"copy": f"{p.count} copies", "wait": "wait", "barrier": "barrier", "multiply": "multiply"}[p.kind])
-        svg.text(left - 8, y + high / 2 + 4, f"line {line}" if p.kind != "multiply" or p.event["cat"] == "mma" else "", "e faint", 10)
+        svg.text(MARGIN, y + high / 2 + 4, f"{p.count} copies" if p.kind == "copy" else p.kind)
+        if p.event["cat"] != "load":  # such loads are of many lines
+            svg.text(left - 8, y + high / 2 + 4, f"line {line}", "e faint", 10)
         if p.kind == "copy":
             flying[p.stage] = (y + 3, p.tile)
         if p.kind == "wait":
@@ -477,8 +385,8 @@ def draw_stages(step, trace, values, panels):
     for s in stages + [len(stages)]:
         svg.path("l", (left + s * wide, top), (left + s * wide, y))
     svg.y = y + 2
-    svg.says("After a wait (dashed) a thread's own copies have landed. After the barrier (line) so have all others', and the other "
-             "stage is free: nobody multiplies it any more.")
+    svg.says("After a wait (dashed) a thread's own copies have landed. After the barrier (line) so have all others', and "
+             "the other stage is free: nobody multiplies it any more.")
     return svg
 
 
@@ -501,8 +409,8 @@ def draw_tile(step, trace, values, panels):
     kinds = {a.kind for found in taken.values() for _, a in found}
     svg = Svg(f"{step}: threads and vectors", f"The first tile of block 0 of {step}: {last + 1} vectors of 16 bytes, "
               f"{rows} for each of {threads} threads; those of one load of warp {warp} and of its lane {lane} stand out.")
-    svg.says(f"Tile 0 is vectors 0 to {last} of x, 16 bytes each. A column is a thread of block 0, a row is one load of every "
-             "thread. In a warp's load the 32 lanes take neighbours, 512 bytes.", "faint")
+    svg.says(f"Tile 0 is vectors 0 to {last} of x, 16 bytes each. A column is a thread of block 0, a row is one load of "
+             "every thread. In a warp's load the 32 lanes take neighbours, 512 bytes.", "faint")
     wide, high = INNER / threads, max(6, min(9, 150 / rows))
     looks = {}
     for thread, found in taken.items():
@@ -528,7 +436,8 @@ def draw_tile(step, trace, values, panels):
     def row_of(row, w):
         first, to = taken[w * WARP][row][0], taken[w * WARP + 31][row][0]
         return f"{first} to {to}"
-    svg.says(f"Row 0 is vectors {row_of(0, 0)} for warp 0, {row_of(0, 1)} for warp 1; row 1 is {row_of(1, 0)} and {row_of(1, 1)}.")
+    svg.says(f"Row 0 is vectors {row_of(0, 0)} for warp 0, {row_of(0, 1)} for warp 1; "
+             f"row 1 is {row_of(1, 0)} and {row_of(1, 1)}.")
     mine = [v for v, _ in taken[warp * WARP + lane]]
     svg.says(f"Thread {warp * WARP + lane}, lane {lane} of warp {warp}: vectors {ranges(mine)}.")
     return svg
@@ -544,21 +453,22 @@ def draw_tree(step, trace, values, panels):
     sums = [(a.warp, lane, at) for a in shared if a.kind == "store" for lane, at in enumerate(a.at) if at is not None]
     read = next(([(lane, at) for lane, at in enumerate(a.at) if at is not None] for a in shared
                  if a.kind == "load" and {at for at in a.at if at is not None} == {at for _, _, at in sums}), None)
-    stored = [(a.block, at) for a in trace.accesses if a.memory == "workspace" and a.kind == "store" for at in a.at if at is not None]
-    last = [(a.block, a.warp, lane, at) for a in trace.accesses if a.memory == "workspace" and a.kind == "load"
-            for lane, at in enumerate(a.at) if at is not None]
+    of_blocks = [(a, lane, at) for a in trace.accesses if a.memory == "workspace"
+                 for lane, at in enumerate(a.at) if at is not None]
+    stored = [(a.block, at) for a, _, at in of_blocks if a.kind == "store"]
+    last = [(a.block, a.warp * WARP + lane, at) for a, lane, at in of_blocks if a.kind == "load"]
     if not sums or read is None or not stored or not last:
         raise Missing("no sums of warps in shared memory, or no partial sums of blocks in the workspace")
-    svg = Svg(f"{step}: the tree of the sum", f"How {step} adds up: in a warp by shuffles at distance {first} down to 1, in a block "
-              f"by shared memory from {len(sums)} warps, in the grid by the workspace from {len(stored)} blocks, which the last "
-              "block to finish reads.")
-    svg.says("From top to bottom. Each thread has added its own vectors already. The order never changes, so neither do the bits.",
-             "faint")
+    svg = Svg(f"{step}: the tree of the sum", f"How {step} adds up: in a warp by shuffles at distance {first} down to 1, in "
+              f"a block by shared memory from {len(sums)} warps, in the grid by the workspace from {len(stored)} blocks, "
+              "which the last block to finish reads.")
+    svg.says("From top to bottom. Each thread has added its own vectors already. The order never changes, so neither do the "
+             "bits.", "faint")
     x, cell, gap = MARGIN, 12.2, 25
 
     def dot(lane, y, look, words):
         svg.rect(x + lane * cell + 0.5, y - 7.5, cell - 1, 15, look, 3)
-        svg.text(x + (lane + 0.5) * cell, y + 4, words, "m on-hot b" if look == "hot" else "m", 9.8, 10 if lane > 9 else None)
+        svg.text(x + (lane + 0.5) * cell, y + 4, words, "m on-hot b" if look == "hot" else "m", 9.8, 10 * (lane > 9))
 
     svg.y += 22
     svg.text(MARGIN, svg.y, "In a warp: 32 lanes, by shuffles", "b")
@@ -567,7 +477,8 @@ def draw_tree(step, trace, values, panels):
         levels.append((y, distance))
         for lane in sorted({distance - 1, 0}, reverse=True):  # the outermost two, of all that go in parallel
             for other in (lane, lane + distance):
-                svg.path("h" if lane == 0 else "l", (x + (other + 0.5) * cell, y + 8), (x + (lane + 0.5) * cell, y + gap - 8))
+                ends = (x + (other + 0.5) * cell, y + 8), (x + (lane + 0.5) * cell, y + gap - 8)
+                svg.path("h" if lane == 0 else "l", *ends)
         y, distance = y + gap, distance // 2
     for level, d in levels + [(y, 0)]:
         for lane in range(max(1, 2 * d)):
@@ -576,8 +487,8 @@ def draw_tree(step, trace, values, panels):
             before = max(1, 2 * d)
             svg.text(x + 17 * cell, level + 4, f"distance {before}: lane 0 + lane {before}", "faint")
     svg.y = y + 12
-    svg.says(f"At distance {first} lane 0 adds lane {first}, lane 1 lane {first + 1}, and so on. Each lane adds its partner, lane ^ "
-             "distance, so that in the end all have the sum; drawn is what reaches lane 0.", "faint")
+    svg.says(f"At distance {first} lane 0 adds lane {first}, lane 1 lane {first + 1}, and so on. Each lane adds its "
+             "partner, lane ^ distance, so that in the end all have the sum; drawn is what reaches lane 0.", "faint")
 
     def boxes(title, of, look):
         svg.y += 20
@@ -587,7 +498,7 @@ def draw_tree(step, trace, values, panels):
         for i, lines in enumerate(of):
             svg.rect(MARGIN + i * wide + 3, svg.y, wide - 6, 18 + 14 * (len(lines) - 1), look, 3)
             for j, line in enumerate(lines):
-                svg.text(MARGIN + (i + 0.5) * wide, svg.y + 13 + 14 * j, line, "m b" if j == 0 else "m", 11.5 if j == 0 else 10.5)
+                svg.text(MARGIN + (i + 0.5) * wide, svg.y + 13 + 14 * j, line, *(("m", 10.5) if j else ("m b",)))
         svg.y += 18 + 14 * (len(of[0]) - 1)
 
     def arrows(of, to):
@@ -599,22 +510,24 @@ def draw_tree(step, trace, values, panels):
     base = min(at for _, _, at in sums)
     who = dict((at, lane) for lane, at in read)
     boxes("In a block: one sum of each warp, by shared memory",
-          [(f"warp {w}", f"lane {lane} stores", f"byte {at - base},", f"lane {who[at]} reads") for w, lane, at in sums], "w1")
+          [(f"warp {w}", f"lane {lane} stores", f"byte {at - base},", f"lane {who[at]} reads") for w, lane, at in sums],
+          "w1")
     arrows(len(sums), 0.5)
     svg.rect(MARGIN + INNER / 2 - 165, svg.y, 330, 20, "s1", 3)
     svg.text(WIDTH / 2, svg.y + 14, f"warp 0 adds its lanes as before, {plural(len(sums), 'sum')}", "m b on-hot")
     svg.y += 20
-    reader, reader_of = last[0][0], {at: (warp * WARP + lane) for _, warp, lane, at in last}
+    reader, reader_of = last[0][0], {at: thread for _, thread, at in last}
     boxes("In the grid: one sum of each block, by the workspace",
-          [(f"block {b}", "thread 0 stores", f"byte {at},", f"thread {reader_of.get(at, '?')} reads") for b, at in stored], "w2")
+          [(f"block {b}", "thread 0 stores", f"byte {at},", f"thread {reader_of.get(at, '?')} reads") for b, at in stored],
+          "w2")
     arrows(len(stored), 0.5)
     svg.rect(MARGIN + INNER / 2 - 165, svg.y, 330, 20, "s2", 3)
     svg.text(WIDTH / 2, svg.y + 14, f"the last block to finish, here {reader}: the sum of x", "m b on-hot")
     svg.y += 22
     blocks = values.get("BLOCKS")
     if blocks:
-        svg.says(f"Here x has {len(stored)} tiles, so there are {len(stored)} blocks; a long x has {blocks}, and thread t adds the "
-                 f"sums of blocks t, t + {values.get('THREADS', '?')}, …", "faint")
+        svg.says(f"Here x has {len(stored)} tiles, so there are {len(stored)} blocks; a long x has {blocks}, and thread t "
+                 f"adds the sums of blocks t, t + {values.get('THREADS', '?')}, …", "faint")
     return svg
 
 
@@ -632,10 +545,11 @@ def draw_lookback(step, trace, values, panels):
     if not stores or any(sorted(s for _, s in stores[b])[:1] != ["AGGREGATE"] for b in stores):
         raise Missing("no status of 8 bytes that is an AGGREGATE, then a PREFIX, in the workspace")
     places = sorted({at for found in stores.values() for at, _ in found})
-    svg = Svg(f"{step}: the look-back", f"The first {len(order)} tiles of {step}: each publishes its own sum, its aggregate, then reads "
-              "the status of the tiles before it, the nearest by lane 0, and publishes the sum of everything up to its end, its prefix.")
-    svg.says("From top to bottom, a band for each tile. A column is a status word in the workspace: the offset of its byte, and whose "
-             "it is. Lanes of warp 0 read them, the nearest tile by lane 0.", "faint")
+    svg = Svg(f"{step}: the look-back", f"The first {len(order)} tiles of {step}: each publishes its own sum, its "
+              "aggregate, then reads the status of the tiles before it, the nearest by lane 0, and publishes the sum of "
+              "everything up to its end, its prefix.")
+    svg.says("From top to bottom, a band for each tile. A column is a status word in the workspace: the offset of its byte, "
+             "and whose it is. Lanes of warp 0 read them, the nearest tile by lane 0.", "faint")
     left = 118
     wide = (WIDTH - MARGIN - left) / len(places)
     svg.y += 20
@@ -664,32 +578,29 @@ def draw_lookback(step, trace, values, panels):
         svg.y += 3 * high
         svg.path("l", (MARGIN, svg.y + 2), (WIDTH - MARGIN, svg.y + 2))
         svg.y += 5
-    svg.says("A lane reads again until its status is there. What is added: every aggregate from the nearest tile back to the nearest "
-             "prefix, and that prefix.")
+    svg.says("A lane reads again until its status is there. What is added: every aggregate from the nearest tile back to "
+             "the nearest prefix, and that prefix.")
     if "(prefixes & -prefixes) * 2 - 1" in values["source"]:
         tile = len(order) - 1
         seen = ["aggregate"] + ["prefix"] * (len(places) - 2)  # by lane
         prefixes = sum(1 << lane for lane, s in enumerate(seen) if s == "prefix")
-        needed = (prefixes & -prefixes) * 2 - 1
+        lowest, needed = prefixes & -prefixes, (prefixes & -prefixes) * 2 - 1
+        lanes = range(len(seen))
         svg.says(f"For example, tile {tile} looks back while tile {tile - 1} has only its aggregate:", "b", 20)
         svg.y += 6
-        count = len(seen)
-        cell = 50
-        rows = [("lane", [str(l) for l in range(count)]), ("sees", seen), ("prefixes", [str(prefixes >> l & 1) for l in range(count)]),
-                ("prefixes & -prefixes", [str((prefixes & -prefixes) >> l & 1) for l in range(count)]),
-                ("… * 2 - 1 = needed", [str(needed >> l & 1) for l in range(count)])]
-        for name, cells in rows:
+        for name, cells in (("lane", lanes), ("sees", seen), ("prefixes", [prefixes >> l & 1 for l in lanes]),
+                            ("prefixes & -prefixes", [lowest >> l & 1 for l in lanes]),
+                            ("… * 2 - 1 = needed", [needed >> l & 1 for l in lanes])):
             svg.y += 18
             svg.text(MARGIN, svg.y, name)
             for l, words in enumerate(cells):  # as bits: lane 0 is the lowest, on the right
-                x = 146 + (count - 1 - l) * 66
-                look = "s2" if words == "prefix" else "w0" if words == "aggregate" else "s3" if (name, words) == (rows[-1][0], "1") else "empty"
+                x = WIDTH - MARGIN - (l + 1) * 66 + 4
+                look = {"prefix": "s2", "aggregate": "w0"}.get(words, "s3" if words == 1 and "needed" in name else "empty")
                 svg.rect(x, svg.y - 12, 62, 16, look, 3)
-                svg.text(x + 31, svg.y, words, "m on-hot b" if look[0] == "s" else "m", 10.5)
-        added = [l for l in range(count) if needed >> l & 1]
+                svg.text(x + 31, svg.y, str(words), "m on-hot b" if look[0] == "s" else "m", 10.5)
         svg.y += 4
-        svg.says(f"Lanes {ranges(added)} are needed: the aggregate of tile {tile - 1} and the prefix of tile {tile - 2}. What lies before, "
-                 "that prefix has in it already.")
+        svg.says(f"Lanes {ranges(l for l in lanes if needed >> l & 1)} are needed: the aggregate of tile {tile - 1} and the "
+                 f"prefix of tile {tile - 2}. What lies before, that prefix has in it already.")
     return svg
 
 
@@ -700,7 +611,7 @@ DRAW = {"tiles": draw_tiles, "banks": draw_banks, "fragments": draw_fragments, "
 # ---- what a kernel's pictures need, and where they come from ----
 
 def shape(track, values, blocks=4):
-    """The size of a run that shows what the pictures need: 2 x 2 blocks, or four; and one K-tile, or three if there are stages."""
+    """The size of a run that shows what pictures need: 2 x 2 blocks, or four; one K-tile, or three if there are stages."""
     if track == "gemm":
         m, n = ((2 if blocks == 4 else 1) * values.get(name, 64) for name in ("BM", "BN"))
         return f"{m}x{n}x{(3 if values.get('STAGES', 1) > 1 and blocks == 4 else 1) * values.get('BK', 8)}"

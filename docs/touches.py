@@ -31,15 +31,17 @@ class Trace:
             if number in of:
                 e = of[number]
                 known = elements and memory in self.operands and (e["pid"] == 0 or memory == "C")
-                self.accesses.append(Access(e["pid"], e["tid"] - 1, e["cat"], memory, size, at, e["args"]["line"], e["args"]["text"],
-                                            self.elements(memory, size, at) if known else [()] * len(at)))
+                found_there = self.elements(memory, size, at) if known else [()] * len(at)
+                self.accesses.append(Access(e["pid"], e["tid"] - 1, e["cat"], memory, size, at, e["args"]["line"],
+                                            e["args"]["text"], found_there))
         if elements:
             self.follow()
 
     def elements(self, memory, size, lanes):
         """The elements of an operand at the lanes' addresses."""
         unit, ld = self.operands[memory]["element_bytes"], self.operands[memory]["ld"]
-        return [() if at is None else tuple((memory, i // ld, i % ld) for i in range(at // unit, (at + max(size, unit)) // unit))
+        count = max(1, size // unit)
+        return [() if at is None else tuple((memory, i // ld, i % ld) for i in range(at // unit, at // unit + count))
                 for at in lanes]
 
     def follow(self):

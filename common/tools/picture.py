@@ -16,8 +16,8 @@ def trace_of(build, program, size, folder):
     """The file of a trace of a checked program of the build."""
     path, out = os.path.join(build.build, "cpu-checked", program), os.path.join(folder, program + ".json")
     if not os.path.exists(path):
-        raise check.Cannot(f"{path}: not built; build first: cmake --build {build.build}")
-    done = subprocess.run([path, "--shape", size, "--trace", out], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        raise check.Cannot(f"{path}: not built; build first: cmake --build {build.build} --target cpu-checked-{program}")
+    done = subprocess.run([path, "--shape", size, "--trace", out], capture_output=True, text=True)
     if done.returncode != 0:
         raise check.Cannot(f"{path}: {done.stderr.strip()}")
     return out
@@ -26,8 +26,9 @@ def trace_of(build, program, size, folder):
 def checked(options, name, size, folder):
     """The file of a student's kernel's trace, once build/check finds the kernel right; else None, and the exit status."""
     out = os.path.join(folder, "trace.json")
-    command = [os.path.join(os.path.dirname(options.program), "check"), name, options.file, "--trace", out, "--trace-shape", size]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
+    program = os.path.join(os.path.dirname(options.program), "check")
+    done = subprocess.run([program, name, options.file, "--trace", out, "--trace-shape", size], capture_output=True,
+                          text=True, errors="replace")
     if done.returncode != 0:
         print(done.stdout, end="", flush=True)
         print(done.stderr, end="", file=sys.stderr)
@@ -63,7 +64,8 @@ def draw(build, options, name, folder):
     mine = os.path.join(build.source, "mine")
     out = options.out or (mine if os.path.relpath(mine).startswith("..") else os.path.relpath(mine))
     status = check.CANNOT
-    for picture, drawn in pictures.of_kernel(name, kernel, Trace(path), lambda v: Trace(trace_of(build, v, of_variant, folder))):
+    drawn_of = pictures.of_kernel(name, kernel, Trace(path), lambda v: Trace(trace_of(build, v, of_variant, folder)))
+    for picture, drawn in drawn_of:
         path = os.path.join(out, picture + ".svg")
         if isinstance(drawn, Missing):
             print(f"{path}: not drawn: {drawn}", file=sys.stderr)
@@ -80,9 +82,11 @@ def draw(build, options, name, folder):
 
 
 def main():
-    parser = check.parser_of("build/picture", HELP, "Draws which thread touches which data in a step's kernel, as SVG: as on the step's "
-                             "page.\nOf a kernel file of your own it draws the same, once build/check finds it right.")
-    parser.add_argument("file", metavar="FILE", nargs="?", help="a kernel file that keeps the step's contract (default: the step's)")
+    parser = check.parser_of("build/picture", HELP,
+                             "Draws which thread touches which data in a step's kernel, as SVG: as on the step's page.\nOf "
+                             "a kernel file of your own it draws the same, once build/check finds it right.")
+    parser.add_argument("file", metavar="FILE", nargs="?",
+                        help="a kernel file that keeps the step's contract (default: the step's)")
     parser.add_argument("--out", metavar="FOLDER", help="write them there (default: mine, in the source tree)")
     options = parser.parse_args()
     try:
