@@ -174,12 +174,11 @@ def step_counters(page, s):
     except FileNotFoundError:
         return "Not counted yet.\n"
     base = own[1:] if s.base == "baseline" else golden(s.base)[:1] if s.base_kernel else []
-    return counted_at(page, own[0]) + ":\n\n" + counters(sides(s), base + own[:1], any)
+    return f"Counted by {checked_device(page)} in one run at {own[0]['shape']}:\n\n" + counters(sides(s), base + own[:1], any)
 
 
-def counted_at(page, record):
-    device = link(page, "docs/cpu-device.md", "the checked CPU device").replace(".md)", ".md#the-checked-programs)")
-    return f"Counted by {device} in one run at {record['shape']}"
+def checked_device(page):
+    return link(page, "docs/cpu-device.md", "the checked CPU device").replace(".md)", ".md#the-checked-programs)")
 
 
 def counters(heads, records, shown):
@@ -193,23 +192,26 @@ def mark_rungs(page, chain):
     """The rungs that lead to a step, or to STEP_baseline: each with its idea, its diff, what it counts and how fast it is."""
     if chain not in [name for s in steps() for name in [s.name] + [s.name + "_baseline"] * (s.base == "baseline")]:
         raise Stale(f"no step or baseline '{chain}'")
-    rungs, out = rungs_of(chain), ""
+    rungs = rungs_of(chain)
+    if not rungs:
+        return "No rungs yet.\n"
+    out = f"What changes of the counters is from {checked_device(page)}, one run each, as further down on this page.\n\n"
     for rung in rungs:
         where = f"Rung {rung['number']} of {len(rungs)}, {link(page, rung['path'])}"
         out += f"### {rung['number']}. {rung['what'][0].upper()}{rung['what'][1:]}\n\n{where}. {rung['idea']}\n\n"
-        out += f"```diff\n{rung['diff']}```\n\n{rung_counters(page, rung)}\n{rung_measured(rung)}\n\n"
-    return out.rstrip("\n") + "\n" if rungs else "No rungs yet.\n"
+        out += f"```diff\n{rung['diff']}```\n\n{rung_counters(rung)}\n{rung_measured(rung)}\n\n"
+    return out.rstrip("\n") + "\n"
 
 
-def rung_counters(page, rung):
+def rung_counters(rung):
+    names = [name for name in (rung["base"], rung["name"]) if name]
     try:
-        records = [golden(name)[0] for name in filter(None, (rung["base"], rung["name"]))]
+        records = [golden(name)[0] for name in names]
     except FileNotFoundError:
         return "Not counted yet.\n"
-    heads = [name + ">" for name in filter(None, (rung["base"], rung["name"]))]
-    if [record["sums"] for record in records[1:]] == [records[0]["sums"]]:
-        return counted_at(page, records[0]) + ", nothing changes.\n"
-    return counted_at(page, records[0]) + ":\n\n" + counters(heads, records, any if len(heads) == 1 else lambda n: n[0] != n[1])
+    if len(names) == 2 and records[0]["sums"] == records[1]["sums"]:
+        return "No counter changes.\n"
+    return counters([name + ">" for name in names], records, lambda sums: len(set(sums)) > 1 or len(sums) == 1 and sums[0])
 
 
 def rung_measured(rung):
