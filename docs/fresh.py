@@ -3,7 +3,8 @@
 
   docs/fresh.py                     fill in every marker of every page, and what became of docs/predictions.csv
   docs/fresh.py --check             exit with status 1 if a marker is stale, and say which
-  docs/fresh.py --diff 06_wmma_db   a step's diff in the terminal, and its counters beside its base's
+  docs/fresh.py --diff 06           a step's diff in the terminal, and its counters beside its base's
+  docs/fresh.py --diff 04 --rung 2  the same of a rung of it
 
 A marker is an HTML comment pair in a .md file; what stands between is generated:
 
@@ -22,7 +23,7 @@ import sys
 
 import diff
 from course import (Stale, build_folder, csv_text, diffs_of, exists, golden, pages, predictions, read, read_csv, results,
-                    shapes_of, step, steps, timed, track, write)
+                    rungs_of, shapes_of, step, steps, timed, track, write)
 
 MARKER = re.compile(r"(<!-- (\w+)((?: [^\n>]*?)?) -->\n)(.*?)([ ]*<!-- /\2 -->)", re.S)
 FENCE = re.compile(r"(^```.*?^```$)", re.S | re.M)
@@ -174,11 +175,61 @@ def step_counters(page, s):
     except FileNotFoundError:
         return "Not counted yet.\n"
     base = own[1:] if s.base == "baseline" else golden(s.base)[:1] if s.base_kernel else []
-    rows = [(row["label"], [record["sums"][row["sum"]] for record in base + own[:1]])
+    return f"Counted by {checked_device(page)} in one run at {own[0]['shape']}:\n\n" + counters(sides(s), base + own[:1], any)
+
+
+def checked_device(page):
+    return link(page, "docs/cpu-device.md", "the checked CPU device").replace(".md)", ".md#the-checked-programs)")
+
+
+def counters(heads, records, shown):
+    """The sums of records side by side, those of which `shown` says so."""
+    rows = [(row["label"], [record["sums"][row["sum"]] for record in records])
             for row in read_csv("docs/results/counters.csv")[1]]
-    device = link(page, "docs/cpu-device.md", "the checked CPU device").replace(".md)", ".md#the-checked-programs)")
-    return f"Counted by {device} in one run at {own[0]['shape']}:\n\n" + table(
-        ["counter"] + sides(s), [[words] + [f"{n:,}" for n in pair] for words, pair in rows if any(pair)])
+    return table(["counter"] + heads, [[words] + [f"{n:,}" for n in sums] for words, sums in rows if shown(sums)])
+
+
+def mark_rungs(page, chain):
+    """The rungs that lead to a step, or to STEP_baseline: each with its idea, its diff, what it counts and how fast it is."""
+    if chain not in [name for s in steps() for name in [s.name] + [s.name + "_baseline"] * (s.base == "baseline")]:
+        raise Stale(f"no step or baseline '{chain}'")
+    rungs = rungs_of(chain)
+    if not rungs:
+        return "No rungs yet.\n"
+    out = f"What changes of the counters is from {checked_device(page)}, one run each, as further down on this page.\n\n"
+    for rung in rungs:
+        where = f"Rung {rung['number']} of {len(rungs)}, {link(page, rung['path'])}"
+        out += f"### {rung['number']}. {rung['what'][0].upper()}{rung['what'][1:]}\n\n{where}. {rung['idea']}\n\n"
+        out += f"```diff\n{rung['diff']}```\n\n{rung_counters(rung)}\n{rung_measured(rung)}\n\n"
+    return out.rstrip("\n") + "\n"
+
+
+def rung_counters(rung):
+    names = [name for name in (rung["base"], rung["name"]) if name]
+    try:
+        records = [golden(name)[0] for name in names]
+    except FileNotFoundError:
+        return "Not counted yet.\n"
+    if len(names) == 2 and records[0]["sums"] == records[1]["sums"]:
+        return "No counter changes.\n"
+    return counters([name + ">" for name in names], records, lambda sums: len(set(sums)) > 1 or len(sums) == 1 and sums[0])
+
+
+def rung_measured(rung):
+    """How fast a rung is, and what limits it: the most frequent stall and the pipe that is nearest to its peak."""
+    timing = next((r for r in results("variants") if r["step"] == rung["name"] and r["shape"] in timed() and r["rate"]), None)
+    launch = next((r for r in results("profile-variants") if r["step"] == rung["name"]), None)
+    words = "Not measured yet."
+    if timing:
+        against = f", {figure(timing['speedup'], 2)} times {rung['base']}" * bool(timing["speedup"])
+        words = f"Measured at {timing['shape']}: **{figure(timing['rate'])} {timing['unit']}**{against}."
+    if timing and launch:
+        pipes = [(float(launch[row["column"]] or 0), row["label"].partition(", % of peak")[0])
+                 for row in read_csv("docs/results/metrics.csv")[1] if row["label"].endswith(", % of peak")]
+        most, pipe = max(pipes)
+        stall = launch["stall_1"].replace("_", " ")
+        words += f" What limits it: {stall} ({launch['stall_1_warps']} warps); the fullest pipe is {pipe}, {most:.0f}% of its peak."
+    return words
 
 
 # ---- kinds of marker: what the results say ----
@@ -432,11 +483,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="change nothing; fail if something is stale")
     parser.add_argument("--diff", metavar="STEP", help="show a step's diff")
+    parser.add_argument("--rung", metavar="K", type=int, help="of its rungs (or its baseline's) show the K-th")
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
     arguments = parser.parse_args()
+    if arguments.rung is not None and not arguments.diff:
+        parser.error("--rung: not allowed alone; wanted --diff STEP with it")
     if arguments.diff:
         colour = arguments.color == "always" or (arguments.color == "auto" and sys.stdout.isatty())
-        return diff.show(arguments.diff, colour)
+        return diff.show(arguments.diff, arguments.rung, colour)
     return update(arguments.check)
 
 
