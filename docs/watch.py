@@ -1,0 +1,305 @@
+#!/usr/bin/env python3
+"""What the pages' sections "Watch it" show: a step's trace (docs/trace.md) beside its base's.
+
+  docs/watch.py            draws docs/pictures/watch_STEP.svg of each page that has the marker `watch STEP`
+  docs/watch.py --check    exit with status 1 if a picture is stale, and say which
+
+The traces are those of the build's checked programs. docs/for_doxygen.py has the player of the site from here.
+"""
+import html
+import itertools
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+from course import build_folder, exists, read, steps, write
+
+# What a warp does: the words of the legend, and the colours of the box and of what is written in it.
+KINDS = {
+    "load global": ("load from global memory, and wait for it", "#4f8fd6", "#000"),
+    "store shared": ("store to shared memory", "#a9cbf0", "#000"),
+    "copy": ("issue copies", "#efb73e", "#000"),
+    "in flight": ("copies in flight, and to which stage", "#f7dfa8", "#000"),
+    "wait": ("wait for copies", "#d33f49", "#fff"),
+    "barrier": ("block barrier", "#6b7480", "#fff"),
+    "load shared": ("load from shared memory", "#b5e3b0", "#000"),
+    "multiply": ("multiply(), by its loads from shared memory: arithmetic has no event", "#5fb760", "#000"),
+    "mma": ("multiply(): Tensor Cores", "#176b3a", "#fff"),
+    "store global": ("store to global memory", "#b79ae6", "#000"),
+    "atomic": ("atomic operation", "#8a5a44", "#fff"),
+}
+NOTE = "An order of events, not time."
+
+
+def picture_of(step):
+    return f"docs/pictures/watch_{step.name}.svg"
+
+
+def watched():
+    """The steps whose pages have the marker."""
+    return [s for s in steps() if exists(s.page) and f"<!-- watch {s.name} -->" in read(s.page)]
+
+
+def program_of(step):
+    return os.path.join(build_folder(), "cpu-checked", step.name)
+
+
+# ---- the trace ----
+
+def functions(path):
+    """The function that each line of a kernel belongs to, by number."""
+    of_line, head, name = {}, "", None
+    for number, line in enumerate(read(path).splitlines(), 1):
+        if name is None:
+            head = head + line if head or re.match(r"\w", line) else ""
+            if line.endswith("{"):
+                name, head = next((n for n in re.findall(r"(\w+)\(", head) if not n.startswith("__")), ""), ""
+            elif line.endswith(";"):
+                head = ""
+        if name is not None:
+            of_line[number] = name
+        if line.startswith("}"):
+            name = None
+    return of_line
+
+
+class Span:
+    """What a warp did for a while, at one line or, folded, at a few that repeat."""
+
+    def __init__(self, event, of_line):
+        args = event["args"]
+        self.event, self.at, self.end = args["event"], event["ts"], event["ts"] + event["dur"]
+        self.file, _, line = args["line"].rpartition(":")
+        self.line, self.stage, self.bytes = int(line), args.get("stage"), args["bytes"]
+        self.function = of_line.get(self.line, "")
+        kind = {"commit": "copy"}.get(event["cat"], event["cat"])
+        self.kind = event["name"] if kind in ("load", "store") else kind
+        if self.kind == "load shared" and self.function == "multiply":
+            self.kind = "multiply"
+        self.kinds = [self.kind]
+
+
+class Run:
+    """Block 0 of one run: the spans of each warp, and the copies in flight as (begin, end, stage)."""
+
+    def __init__(self, trace, run):
+        events = [e for e in trace["traceEvents"] if e["pid"] == run["pid"]]
+        spans = sorted((e for e in events if e["ph"] == "X"), key=lambda e: e["ts"])
+        self.name, self.shape = run["step"], run["shape"]
+        self.kernel = "steps/" + spans[0]["args"]["line"].rpartition(":")[0]
+        of_line = functions(self.kernel)
+        self.warps = [[Span(e, of_line) for e in spans if e["tid"] == tid] for tid in sorted({e["tid"] for e in spans})]
+        copies = [e for e in events if e["ph"] in "be"]
+        self.groups = sorted((b["ts"], e["ts"], b["args"]["stage"]) for b, e in zip(copies[::2], copies[1::2]))
+        if not self.groups:
+            self.find_tile(trace["accesses"])
+        self.stages = 1 + max([s.stage for w in self.warps for s in w if s.stage is not None], default=-1)
+
+    def find_tile(self, accesses):
+        """Without copies, stage 0 is where every warp stores just what it has loaded from global memory."""
+        first = {}  # the lowest address in shared memory of each event
+        for event, memory, _, lanes in accesses:
+            if memory == "shared":
+                first[event] = min([a for a in lanes if a is not None] + [first.get(event, math.inf)])
+        stored = [[b for a, b in zip(w, w[1:])
+                   if (a.kind, b.kind, a.bytes) == ("load global", "store shared", b.bytes)] for w in self.warps]
+        if not all(stored):
+            return
+        lines = {s.line for spans in stored for s in spans}
+        places = [first[s.event] for w in self.warps for s in w if s.line in lines and s.event in first]
+        for warp in self.warps:
+            last = None
+            for span in warp:
+                if span.event in first:
+                    last = 0 if min(places) <= first[span.event] <= max(places) else None
+                if span.event in first or span.kind == "mma":
+                    span.stage = last
+
+
+def runs_of(step):
+    """The step and its base, as they ran; none if there is no checked program."""
+    if not os.path.exists(program_of(step)):
+        return []
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "trace.json")
+        subprocess.run([program_of(step), "--trace", path, "--base"], check=True, stdout=subprocess.DEVNULL)
+        with open(path, encoding="utf-8") as file:
+            trace = json.load(file)
+    return [Run(trace, run) for run in trace["runs"]]
+
+
+# ---- the picture ----
+
+WIDTH, LEFT, ROW, GAP = 760, 112, 22, 4
+STOPS = ("copy", "wait", "barrier")
+STYLE = """.paper{fill:#fff}.ink{fill:#1f2430}.box{stroke:#1f2430;stroke-width:.5}
+@media(prefers-color-scheme:dark){.paper{fill:#22262c}.ink{fill:#e3e7ec}.box{stroke:#e3e7ec}}"""
+
+
+def joined(first, last):
+    """One span of the first's place for two or more that follow each other."""
+    both = Span.__new__(Span)
+    vars(both).update(vars(first))
+    both.end = last.end
+    return both
+
+
+def folded(spans):
+    """A warp's spans with one for lines that repeat, and one for neighbours of the same kinds."""
+    out, i = [], 0
+    keys = [(s.kind in STOPS, s.kind, s.line, s.stage) for s in spans]
+    while i < len(spans):
+        length = 1
+        for period in (1, 2, 3, 4):
+            n = period
+            while n + i < len(spans) and not any(k[0] for k in keys[i:i + period]) and keys[i + n] == keys[i + n - period]:
+                n += 1
+            if n >= 2 * period and n - n % period > length:
+                length = n - n % period
+        one = joined(spans[i], spans[i + length - 1])
+        one.kinds = list(dict.fromkeys(s.kind for s in spans[i:i + length]))
+        before = out[-1] if out else None
+        same = before and (before.kinds, before.stage) == (one.kinds, one.stage)
+        if same and one.kind not in ("wait", "barrier") and (one.kind != "copy" or before.function == one.function):
+            out[-1] = joined(before, one)
+        elif before and before.kind == "copy" == one.kind and one.stage is None:  # the commit
+            out[-1] = joined(before, one)
+        else:
+            out.append(one)
+        i += length
+    return out
+
+
+def axis(rows, groups):
+    """Where a moment lies between 0 and 1: no more than the order can be seen, so a long time is drawn short."""
+    times = sorted({t for row in rows for s in row for t in (s.at, s.end)} | {t for g in groups for t in g[:2]})
+    places = list(itertools.accumulate((1 + math.log2(1 + b - a) for a, b in zip(times, times[1:])), initial=0))
+    return {t: place / places[-1] for t, place in zip(times, places)}
+
+
+def text(x, y, words, more=""):
+    return f'<text x="{x:g}" y="{y:g}"{more}>{html.escape(words)}</text>\n'
+
+
+def box(x, width, y, height, kinds, words=""):
+    """A box with a strip for each kind, and a word in its middle if there is room."""
+    out = ""
+    for i, kind in enumerate(kinds):
+        out += (f'<rect x="{x:.1f}" y="{y + height * i / len(kinds):.1f}" width="{width:.1f}" '
+                f'height="{height / len(kinds):.1f}" fill="{KINDS[kind][1]}"/>')
+    out += f'<rect class="box" x="{x:.1f}" y="{y:g}" width="{width:.1f}" height="{height:g}" fill="none"/>'
+    if words and width >= 7 * len(words) + 2:
+        tall = height / len(kinds)
+        size = min(12, tall, width - 1)
+        out += text(round(x + width / 2, 1), round(y + tall / 2 + 0.36 * size, 1), words,
+                    f' text-anchor="middle" fill="{KINDS[kinds[0]][2]}" font-size="{size:.3g}"').rstrip("\n")
+    return out + "\n"
+
+
+def words_in(span):
+    if span.kind in ("wait", "barrier"):
+        return span.kind[0].upper()
+    return "" if span.stage is None or span.kind in ("load global", "store global") else str(span.stage)
+
+
+def lanes(groups):
+    """Groups in as few rows as there are in flight at once."""
+    rows = []
+    for group in groups:
+        row = next((r for r in rows if r[-1][1] <= group[0]), None)
+        if row is None:
+            rows.append(row := [])
+        row.append(group)
+    return rows
+
+
+def warp_rows(run):
+    """Warps that do the same share a row: its label, and the spans."""
+    rows = []
+    for warp, spans in enumerate(map(folded, run.warps)):
+        key = [(s.at, s.end, s.kinds, s.line, s.stage) for s in spans]
+        if rows and rows[-1][0] == key:
+            rows[-1][2] = warp
+        else:
+            rows.append([key, warp, warp, spans])
+    return [(f"warp {a}" if a == b else f"warps {a} {'to' if b > a + 1 else 'and'} {b}", spans) for _, a, b, spans in rows]
+
+
+def part(run, title, y):
+    """One run of the picture, from y down; where it ends, and the kinds in it."""
+    rows, place = warp_rows(run), None
+    place = axis([spans for _, spans in rows], run.groups)
+    wide = WIDTH - LEFT - 10
+
+    def one(begin, end, y, kinds, words):
+        x = LEFT + wide * place[begin]
+        return box(x, wide * (place[end] - place[begin]), y, ROW, kinds, words)
+
+    out = text(10, y + 14, title, ' class="ink" font-weight="bold"')
+    y += 22
+    for i, row in enumerate(lanes(run.groups)):
+        out += text(10, y + 15, "in flight", ' class="ink"') * (i == 0)
+        out += "".join(one(a, b, y, ["in flight"], str(stage)) for a, b, stage in row)
+        y += ROW + GAP
+    for label, spans in rows:
+        out += text(10, y + 15, label, ' class="ink"')
+        out += "".join(one(s.at, s.end, y, s.kinds, words_in(s)) for s in spans)
+        y += ROW + GAP
+    used = {k for _, spans in rows for s in spans for k in s.kinds} | {"in flight" for _ in run.groups}
+    return out, y + 6, used
+
+
+def picture(runs):
+    body, y, used = "", 8, set()
+    for run, words in zip(runs, ("", ", its base")):
+        one, y, kinds = part(run, run.name + words, y)
+        body, used = body + one, used | kinds
+    x = 10
+    for kind in (k for k in KINDS if k in used):
+        letter = f" ({kind[0].upper()})" if kind in ("wait", "barrier") else ""
+        words = KINDS[kind][0] + letter
+        width = 22 + 6.4 * len(words) + 14
+        if x + width > WIDTH:
+            x, y = 10, y + 20
+        body += box(x, 16, y, 14, [kind]) + text(x + 22, y + 12, words, ' class="ink" font-size="12"')
+        x += width
+    y += 34
+    for words in (f"{NOTE} Block 0 at {runs[0].shape}. Numbers are stages of shared memory.",
+                  "Lines that repeat are one box, with a stripe for each kind; warps that do the same share a row."):
+        body += text(10, y, words, ' class="ink" font-size="12"')
+        y += 16
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y:g}" role="img" font-family="sans-serif" '
+            f'font-size="13">\n<title>What the warps of {runs[0].name} do, in order</title>\n<style>{STYLE}</style>\n'
+            f'<rect class="paper" width="{WIDTH}" height="{y:g}"/>\n{body}</svg>\n')
+
+
+def main():
+    check, bad, left_out = sys.argv[1:] == ["--check"], 0, []
+    if sys.argv[1:] and not check:
+        sys.exit(f"{sys.argv[1]}: not allowed; --check, or nothing")
+    for step in watched():
+        runs, path = runs_of(step), picture_of(step)
+        if not runs:
+            left_out.append(step.name)
+            continue
+        drawn = picture(runs)
+        if exists(path) and read(path) == drawn:
+            continue
+        if check:
+            print(f"{path}: stale; docs/watch.py draws it anew", file=sys.stderr)
+            bad = 1
+        else:
+            write(path, drawn)
+            print(path)
+    if left_out:
+        sys.exit(f"no checked program of {', '.join(left_out)}: build them with GCC")
+    return bad
+
+
+if __name__ == "__main__":
+    sys.exit(main())
