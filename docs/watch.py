@@ -21,14 +21,14 @@ from course import build_folder, exists, read, steps, write
 
 # What a warp does: the words of the legend, and the colours of the box and of what is written in it.
 KINDS = {
-    "load global": ("load from global memory, and wait for it", "#4f8fd6", "#000"),
+    "load global": ("load from global memory", "#4f8fd6", "#000"),
     "store shared": ("store to shared memory", "#a9cbf0", "#000"),
     "copy": ("issue copies", "#efb73e", "#000"),
     "in flight": ("copies in flight, and to which stage", "#f7dfa8", "#000"),
     "wait": ("wait for copies", "#d33f49", "#fff"),
     "barrier": ("block barrier", "#6b7480", "#fff"),
     "load shared": ("load from shared memory", "#b5e3b0", "#000"),
-    "multiply": ("multiply(), by its loads from shared memory: arithmetic has no event", "#5fb760", "#000"),
+    "multiply": ("multiply(): loads from shared memory (FP32 arithmetic has no event)", "#5fb760", "#000"),
     "mma": ("multiply(): Tensor Cores", "#176b3a", "#fff"),
     "store global": ("store to global memory", "#b79ae6", "#000"),
     "atomic": ("atomic operation", "#8a5a44", "#fff"),
@@ -102,22 +102,23 @@ class Run:
 
     def find_tile(self, accesses):
         """Without copies, stage 0 is where every warp stores just what it has loaded from global memory."""
-        first = {}  # the lowest address in shared memory of each event
+        touched = {}  # the lowest and the highest address in shared memory of each event
         for event, memory, _, lanes in accesses:
             if memory == "shared":
-                first[event] = min([a for a in lanes if a is not None] + [first.get(event, math.inf)])
+                some = [a for a in lanes if a is not None] + touched.get(event, [])
+                touched[event] = [min(some), max(some)]
         stored = [[b for a, b in zip(w, w[1:])
                    if (a.kind, b.kind, a.bytes) == ("load global", "store shared", b.bytes)] for w in self.warps]
         if not all(stored):
             return
         lines = {s.line for spans in stored for s in spans}
-        places = [first[s.event] for w in self.warps for s in w if s.line in lines and s.event in first]
+        tile = [a for w in self.warps for s in w if s.line in lines for a in touched.get(s.event, [])]
         for warp in self.warps:
             last = None
             for span in warp:
-                if span.event in first:
-                    last = 0 if min(places) <= first[span.event] <= max(places) else None
-                if span.event in first or span.kind == "mma":
+                if span.event in touched:
+                    last = 0 if min(tile) <= touched[span.event][0] <= max(tile) else None
+                if span.event in touched or span.kind == "mma":
                     span.stage = last
 
 
@@ -131,6 +132,18 @@ def runs_of(step):
         with open(path, encoding="utf-8") as file:
             trace = json.load(file)
     return [Run(trace, run) for run in trace["runs"]]
+
+
+def data_of(run):
+    """A run as the player takes it: its times are moments, each of them the begin of something."""
+    times = sorted({t for w in run.warps for s in w for t in (s.at, s.end)} | {t for g in run.groups for t in g[:2]})
+    moment, kinds = {t: i for i, t in enumerate(times)}, list(KINDS)
+    rows = [[[moment[s.at], moment[s.end], kinds.index(s.kind), s.line, -1 if s.stage is None else s.stage] for s in w]
+            for w in run.warps]
+    different = [r for i, r in enumerate(rows) if r not in rows[:i]]
+    return {"name": run.name, "moments": len(times) - 1, "stages": run.stages, "rows": different,
+            "warps": [different.index(r) for r in rows],
+            "groups": [[[moment[a], moment[b], stage] for a, b, stage in row] for row in lanes(run.groups)]}
 
 
 # ---- the picture ----
@@ -195,7 +208,7 @@ def box(x, width, y, height, kinds, words=""):
     out += f'<rect class="box" x="{x:.1f}" y="{y:g}" width="{width:.1f}" height="{height:g}" fill="none"/>'
     if words and width >= 7 * len(words) + 2:
         tall = height / len(kinds)
-        size = min(12, tall, width - 1)
+        size = min(12, tall - 1, width - 1)
         out += text(round(x + width / 2, 1), round(y + tall / 2 + 0.36 * size, 1), words,
                     f' text-anchor="middle" fill="{KINDS[kinds[0]][2]}" font-size="{size:.3g}"').rstrip("\n")
     return out + "\n"

@@ -135,6 +135,10 @@ class Browser:
                     yield "asks the network for " + url
 
 
+def chromium():
+    return shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chromium-browser")
+
+
 def skip(why):
     print("skipped: " + why)
     sys.exit(77)
@@ -150,7 +154,7 @@ def main():
     if not set(arguments.pages) <= set(every):
         parser.error(f"pages: {', '.join(every)}")
     site, shots, names = arguments.site, arguments.shots, arguments.pages or every
-    program = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chromium-browser")
+    program = chromium()
     if not program:
         skip("no Chromium (Debian: apt-get install chromium)")
     if not os.path.exists(f"{site}/index.html"):
