@@ -76,7 +76,7 @@ def step_watch(page, s):
     """The picture of the trace, whose place the site's player takes (docs/watch.py)."""
     if not exists(watch.picture_of(s)):
         return "Not drawn yet.\n"
-    return (f"!{link(page, watch.picture_of(s), f'{s.name} above its base')}\n\n"
+    return (f"!{link(page, watch.picture_of(s), s.name + ' above its base' * bool(s.base_kernel))}\n\n"
             f"From `build/cpu-checked/{s.name} --trace out.json --base` ({link(page, 'docs/trace.md', 'what a trace is')}). "
             "The site plays it.\n")
 

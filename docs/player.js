@@ -2,12 +2,12 @@
    docs/for_doxygen.py writes the elements and the data; without this script they stay hidden. */
 (function () {
 "use strict";
-const MS_PER_MOMENT = 300, SVG = "http://www.w3.org/2000/svg";
+const MS_PER_MOMENT = 300, IN_VIEW = 48, SVG = "http://www.w3.org/2000/svg";
 
 function player(root) {
     const part = name => root.querySelector(".watch-" + name);
     const data = JSON.parse(part("data").textContent), slider = part("at"), codes = root.querySelectorAll(".watch-code");
-    let run, warp = 0, at = 0, timer = 0, cursor;
+    let run, warp = 0, at = 0, timer = 0, svg, cursor, dragged = false;
 
     const span = (w, moment) => run.rows[run.warps[w]].find(s => s[0] <= moment && moment < s[1]);
     const kind = s => data.kinds[s[2]];
@@ -20,10 +20,9 @@ function player(root) {
 
     /* The rows: copies in flight, then the warps; a moment is a unit wide, a row a unit high. */
     function draw() {
-        const lanes = part("lanes"), names = part("names"), svg = document.createElementNS(SVG, "svg");
-        const height = run.groups.length + run.warps.length;
-        const attributes = {viewBox: `0 0 ${run.moments} ${height}`, preserveAspectRatio: "none", "aria-hidden": "true"};
-        for (const key in attributes) svg.setAttribute(key, attributes[key]);
+        const names = part("names"), height = rows();
+        part("lanes").textContent = "";
+        svg = element("svg", {preserveAspectRatio: "none", "aria-hidden": "true"}, part("lanes"));
         svg.style.height = names.style.height = height * (height > 8 ? 14 : 20) + "px";
         names.textContent = "";
         const box = (first, last, y, k) => element("rect", {x: first, y: y + 0.06, width: last - first, height: 0.88,
@@ -38,8 +37,15 @@ function player(root) {
             for (const s of run.rows[row]) box(s[0], s[1], run.groups.length + w, kind(s));
         });
         cursor = element("rect", {y: 0, width: 1, height: height, class: "cursor"}, svg);
-        lanes.textContent = "";
-        lanes.appendChild(svg);
+    }
+
+    /* The moments in view: those about the one that is shown, and the same as before while the mouse drags. */
+    const rows = () => run.groups.length + run.warps.length, inView = () => Math.min(IN_VIEW, run.moments);
+    let from = 0;
+
+    function turn() {
+        if (!dragged) from = Math.max(0, Math.min(run.moments - inView(), at - (inView() >> 1)));
+        svg.setAttribute("viewBox", `${from} 0 ${inView()} ${rows()}`);
     }
 
     /* What a stage is: copies in flight to it, stores and loads of now, and what was before. Then the kind to colour it by. */
@@ -64,6 +70,7 @@ function player(root) {
     function show() {
         slider.value = at;
         cursor.setAttribute("x", at);
+        turn();
         const s = span(warp, at), lines = codes[data.runs.indexOf(run)].children;
         const words = s ? does(s) : "has done all it does";
         part("now").textContent = `${at + 1} of ${run.moments}: warp ${warp}: ${words}`;
@@ -123,10 +130,10 @@ function player(root) {
     }
 
     function pointed(event) {
-        const svg = part("lanes").firstChild.getBoundingClientRect();
-        const row = Math.floor((event.clientY - svg.top) / svg.height * (run.groups.length + run.warps.length)) - run.groups.length;
+        const place = svg.getBoundingClientRect();
+        const row = Math.floor((event.clientY - place.top) / place.height * rows()) - run.groups.length;
         if (event.type === "pointerdown" && run.warps[row] !== undefined) part("warp").value = warp = row;
-        go(Math.floor((event.clientX - svg.left) / svg.width * run.moments));
+        go(from + Math.floor((event.clientX - place.left) / place.width * inView()));
     }
 
     const steps = {first: () => go(0), back: () => go(at - 1), on: () => go(at + 1), last: () => go(run.moments - 1)};
@@ -143,12 +150,15 @@ function player(root) {
         if (event.key !== " ") play(false);
         keys[event.key]();
     });
-    part("lanes").addEventListener("pointerdown", event => {
+    const lanes = part("lanes");
+    lanes.addEventListener("pointerdown", event => {
         play(false);
-        part("lanes").setPointerCapture(event.pointerId);
+        dragged = true;
+        lanes.setPointerCapture(event.pointerId);
         pointed(event);
     });
-    part("lanes").addEventListener("pointermove", event => { if (event.buttons) pointed(event); });
+    lanes.addEventListener("pointermove", event => { if (dragged) pointed(event); });
+    for (const end of ["pointerup", "pointercancel"]) lanes.addEventListener(end, () => { dragged = false; turn(); });
     root.hidden = false;
     choose(0);
 }

@@ -9,6 +9,7 @@ import argparse
 import base64
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,15 +19,16 @@ import pages
 import watch
 from course import read, step
 
-STATE = """(() => { const w = document.querySelector('.watch'), q = s => w.querySelector(s);
+STATE = """() => { const w = document.querySelector('.watch'), q = s => w.querySelector(s);
     const code = [...w.querySelectorAll('.watch-code')].find(c => !c.hidden), lit = [...code.querySelectorAll('.lit')];
-    const seen = lit.length && (() => { const a = lit[0].getBoundingClientRect(), b = code.getBoundingClientRect();
+    const svg = q('.watch-lanes svg'), seen = lit.length && (() => { const a = lit[0].getBoundingClientRect(), b = code.getBoundingClientRect();
         return a.top >= b.top - 1 && a.bottom <= b.bottom + 1; })();
     return {at: +q('.watch-at').value, last: +q('.watch-at').max, lit: lit.map(l => +l.firstChild.textContent),
         text: lit.map(l => l.textContent.replace(/^[0-9]+/, '')), seen,
         also: [...code.querySelectorAll('.also')].map(l => +l.firstChild.textContent), file: code.getAttribute('aria-label'),
         stages: [...w.querySelectorAll('.watch-stages > div')].map(d => d.lastChild.textContent), play: q('.watch-play').textContent,
-        cursor: +q('.cursor').getAttribute('x'), now: q('.watch-now').textContent, wide: w.getBoundingClientRect().width}; })()"""
+        cursor: +q('.cursor').getAttribute('x'), now: q('.watch-now').textContent, view: svg.getAttribute('viewBox').split(' ').map(Number),
+        wide: w.getBoundingClientRect().width}; }"""
 KEYS = {"ArrowLeft": 37, "ArrowRight": 39, "Home": 36, "End": 35, " ": 32, "Tab": 9}
 
 
@@ -60,29 +62,36 @@ class Test:
             print(f"{self.step.name}: FAILED: {what}: {said}")
         self.bad += not good
 
-    def state(self):
-        return self.browser.evaluate(STATE)
-
-    def do(self, script):
-        self.browser.evaluate(f"(() => {{ const w = document.querySelector('.watch'), q = s => w.querySelector(s); {script} }})()")
-        return self.state()
+    def do(self, script=""):
+        """What the player shows after a script, in which w is the player and q() finds what is in it."""
+        return self.browser.evaluate(f"(() => {{ const state = {STATE}, w = document.querySelector('.watch'), "
+                                     f"q = s => w.querySelector(s); {script}; return state(); }})()")
 
     def key(self, key):
         more = {"text": " "} if key == " " else {}
         for kind in ("keyDown", "keyUp"):
             self.browser.call("Input.dispatchKeyEvent", type=kind, key=key, code="Space" if key == " " else key,
                               windowsVirtualKeyCode=KEYS[key], **(more if kind == "keyDown" else {}))
-        return self.state()
+        return self.do()
 
     def at(self, moment):
-        return self.do(f"q('.watch-at').value = {moment}; q('.watch-at').dispatchEvent(new Event('input'));")
+        return self.do(f"q('.watch-at').value = {moment}; q('.watch-at').dispatchEvent(new Event('input'))")
+
+    def all_moments(self, trace):
+        states = self.browser.evaluate(f"""(() => {{ const state = {STATE}, at = document.querySelector('.watch-at');
+            return Array.from({{length: {len(trace.times)}}}, (_, i) => {{
+                at.value = i; at.dispatchEvent(new Event('input')); return state(); }}); }})()""")
+        for moment, state in enumerate(states):
+            self.check("moment", state["at"] == moment, state)
+            self.compare(trace, state)
 
     def compare(self, trace, state, warp=0):
         want = trace.lines(state["at"], warp)
         self.check(f"line at moment {state['at']}, warp {warp}", state["lit"] == want, f"{state['lit']}, wanted {want}")
         self.check("lines of all warps", state["also"] == trace.lines(state["at"]), state)
         self.check("the line is in sight", state["seen"] or not want, state)
-        self.check("cursor", state["cursor"] == state["at"], state)
+        first, _, wide, _ = state["view"]
+        self.check("cursor", first <= state["cursor"] == state["at"] < first + wide, state)
         for stage, words in enumerate(state["stages"]):
             flies = stage in trace.copied(state["at"])
             self.check(f"stage {stage} at moment {state['at']}", ("being copied" in words) == flies, state)
@@ -91,11 +100,10 @@ class Test:
 
     def run(self, traces):
         own, base = traces
-        start = self.state()
+        start = self.do()
         self.check("moments", start["last"] + 1 == len(own.times), f"{start['last'] + 1}, wanted {len(own.times)}")
         self.check("it stands at the first moment", start["at"] == 0 and start["play"] == "Play", start)
-        for moment in range(len(own.times)):
-            self.compare(own, self.at(moment))
+        self.all_moments(own)
 
         # Step forwards and backwards, by button and by key.
         self.at(3)
@@ -120,7 +128,7 @@ class Test:
         self.at(start["last"] - 1)
         self.do("q('.watch-play').click()")
         self.browser.evaluate("new Promise(done => setTimeout(done, 400))")
-        state = self.state()
+        state = self.do()
         self.check("it stops at the end", (state["at"], state["play"]) == (start["last"], "Play"), state)
         self.check("from the end it plays from the first", self.do("q('.watch-play').click()")["at"] == 0)
         self.do("q('.watch-play').click()")
@@ -132,21 +140,43 @@ class Test:
         state = self.do("q('.watch-warp').value = 0; q('.watch-warp').dispatchEvent(new Event('change'));"
                         "w.querySelectorAll('.watch-run')[1].click();")
         self.check("base", state["last"] + 1 == len(base.times) and state["file"] == self.step.base_kernel, state)
-        for moment in range(0, len(base.times), 7):
-            self.compare(base, self.at(moment))
+        self.all_moments(base)
         self.do("w.querySelectorAll('.watch-run')[0].click();")
 
     def drag(self):
         """Through the lanes, with the mouse."""
-        place = self.browser.evaluate("""(() => { const l = document.querySelector('.watch-lanes'); l.scrollIntoView({block: 'center'});
-            const r = l.getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; })()""")
-        x, y, width, height = place
-        for kind, share, buttons in (("mousePressed", 0.1, 1), ("mouseMoved", 0.5, 1), ("mouseReleased", 0.5, 0)):
+        first, _, wide, _ = self.at(0)["view"]
+        x, y, width, height = self.browser.evaluate("""(() => { const l = document.querySelector('.watch-lanes');
+            l.scrollIntoView({block: 'center'}); const r = l.getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; })()""")
+        for kind, share, buttons in (("mousePressed", 0.1, 1), ("mouseMoved", 0.8, 1), ("mouseMoved", 0.7, 1)):
             self.browser.call("Input.dispatchMouseEvent", type=kind, x=x + share * width, y=y + height - 3, button="left",
                               buttons=buttons, clickCount=1)
-        state = self.state()
-        self.check("drag", abs(state["at"] - state["last"] / 2) <= 1, state)
+        state = self.do()
+        self.check("drag", abs(state["at"] - first - 0.7 * wide) <= 1 and state["view"][0] == first, state)
         self.check("the last warp is chosen", f"warp {self.warps - 1}:" in state["now"], state)
+        self.browser.call("Input.dispatchMouseEvent", type="mouseReleased", x=x, y=y + height - 3, button="left", clickCount=1)
+        state = self.do()
+        self.check("released", state["view"][0] <= state["at"] < state["view"][0] + wide, state)
+
+
+def without_programs():
+    """A build that has no checked programs says so, and leaves the page as it is."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.makedirs(f"{folder}/generated")
+        shutil.copy(os.path.join(watch.build_folder(), "generated", "course.json"), f"{folder}/generated")
+        for s in watch.watched():
+            with open(f"{folder}/{pages.for_doxygen.label(s.page)}.html", "w", encoding="utf-8") as file:
+                file.write(f'<figure><img src="{os.path.basename(watch.picture_of(s))}"></figure>')
+        script = os.path.join(os.path.dirname(watch.__file__), "for_doxygen.py")
+        done = subprocess.run([sys.executable, script, "--files", folder], env=dict(os.environ, OVERLAP_BUILD=folder),
+                              capture_output=True, text=True)
+        name = pages.for_doxygen.label(watch.watched()[0].page)
+        with open(f"{folder}/{name}.html", encoding="utf-8") as file:
+            page = file.read()
+        if done.returncode or "no player" not in done.stdout or "watch-bar" in page:
+            print(f"FAILED: without programs: {done.stdout}{done.stderr}")
+            return 1
+    return 0
 
 
 def shot(browser, path):
@@ -169,7 +199,7 @@ def main():
         pages.skip("no Chromium (Debian: apt-get install chromium)")
     if not os.path.exists(f"{arguments.site}/index.html"):
         pages.skip(f"no site in {arguments.site} (cmake --build build --target site)")
-    bad = 0
+    bad = without_programs()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         browser = pages.Browser(program, profile)
         try:
@@ -192,7 +222,7 @@ def main():
                     if size == "desktop":
                         test.run(traces)
                     test.drag()
-                    state = test.state()
+                    state = test.do()
                     test.check(f"width, {size}", 200 < state["wide"] <= width, state["wide"])
                     if arguments.shots:
                         os.makedirs(arguments.shots, exist_ok=True)
