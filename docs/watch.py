@@ -15,6 +15,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 sys.dont_write_bytecode = True
 from course import build_folder, exists, read, steps, write
@@ -28,7 +29,7 @@ KINDS = {
     "wait": ("wait for copies", "#d33f49", "#fff"),
     "barrier": ("block barrier", "#6b7480", "#fff"),
     "load shared": ("load from shared memory", "#b5e3b0", "#000"),
-    "multiply": ("multiply(): loads from shared memory (FP32 arithmetic has no event)", "#5fb760", "#000"),
+    "multiply": ("multiply(): shared loads (FP32 arithmetic has no event)", "#5fb760", "#000"),
     "mma": ("multiply(): Tensor Cores", "#176b3a", "#fff"),
     "store global": ("store to global memory", "#b79ae6", "#000"),
     "atomic": ("atomic operation", "#8a5a44", "#fff"),
@@ -148,10 +149,11 @@ def data_of(run):
 
 # ---- the picture ----
 
-WIDTH, LEFT, ROW, GAP = 760, 112, 22, 4
+WIDTH, MARGIN, LEFT, ROW, GAP = 420, 12, 86, 22, 4  # a phone shows nine tenths of a pixel for each
 STOPS = ("copy", "wait", "barrier")
-STYLE = """.paper{fill:#fff}.ink{fill:#1f2430}.box{stroke:#1f2430;stroke-width:.5}
-@media(prefers-color-scheme:dark){.paper{fill:#22262c}.ink{fill:#e3e7ec}.box{stroke:#e3e7ec}}"""
+STYLE = """svg{font-family:system-ui,'DejaVu Sans',sans-serif;font-size:11.5px}.b{font-weight:600}.m{text-anchor:middle}
+.paper{fill:#fff}.ink{fill:#1f2430}.box{fill:none;stroke:#1f2430;stroke-width:.5}
+@media(prefers-color-scheme:dark){.paper{fill:#1b1f25}.ink{fill:#e6e9ee}.box{stroke:#e6e9ee}}"""
 
 
 def joined(first, last):
@@ -195,23 +197,21 @@ def axis(rows, groups):
     return {t: place / places[-1] for t, place in zip(times, places)}
 
 
-def text(x, y, words, more=""):
-    return f'<text x="{x:g}" y="{y:g}"{more}>{html.escape(words)}</text>\n'
+def text(x, y, words, look="ink", more=""):
+    return f'<text x="{x:g}" y="{y:g}" class="{look}"{more}>{html.escape(words)}</text>\n'
 
 
 def box(x, width, y, height, kinds, words=""):
     """A box with a strip for each kind, and a word in its middle if there is room."""
-    out = ""
+    tall, out = height / len(kinds), ""
     for i, kind in enumerate(kinds):
-        out += (f'<rect x="{x:.1f}" y="{y + height * i / len(kinds):.1f}" width="{width:.1f}" '
-                f'height="{height / len(kinds):.1f}" fill="{KINDS[kind][1]}"/>')
-    out += f'<rect class="box" x="{x:.1f}" y="{y:g}" width="{width:.1f}" height="{height:g}" fill="none"/>'
-    if words and width >= 7 * len(words) + 2:
-        tall = height / len(kinds)
-        size = min(12, tall - 1, width - 1)
-        out += text(round(x + width / 2, 1), round(y + tall / 2 + 0.36 * size, 1), words,
-                    f' text-anchor="middle" fill="{KINDS[kinds[0]][2]}" font-size="{size:.3g}"').rstrip("\n")
-    return out + "\n"
+        out += f'<rect x="{x:.1f}" y="{y + tall * i:.1f}" width="{width:.1f}" height="{tall:.1f}" fill="{KINDS[kind][1]}"/>'
+    out += f'<rect x="{x:.1f}" y="{y:g}" width="{width:.1f}" height="{height:g}" class="box"/>\n'
+    size = min(11.5, tall - 1, width - 1)
+    if words and width >= 8 * len(words):
+        out += text(round(x + width / 2, 1), round(y + tall / 2 + 0.36 * size, 1), words, "m",
+                    f' fill="{KINDS[kinds[0]][2]}" font-size="{size:.3g}"')
+    return out
 
 
 def words_in(span):
@@ -240,27 +240,27 @@ def warp_rows(run):
             rows[-1][2] = warp
         else:
             rows.append([key, warp, warp, spans])
-    return [(f"warp {a}" if a == b else f"warps {a} {'to' if b > a + 1 else 'and'} {b}", spans) for _, a, b, spans in rows]
+    return [(f"warp {a}" if a == b else f"warps {a}–{b}", spans) for _, a, b, spans in rows]
 
 
 def part(run, title, y):
     """One run of the picture, from y down; where it ends, and the kinds in it."""
     rows, place = warp_rows(run), None
     place = axis([spans for _, spans in rows], run.groups)
-    wide = WIDTH - LEFT - 10
+    wide = WIDTH - LEFT - MARGIN
 
     def one(begin, end, y, kinds, words):
         x = LEFT + wide * place[begin]
         return box(x, wide * (place[end] - place[begin]), y, ROW, kinds, words)
 
-    out = text(10, y + 14, title, ' class="ink" font-weight="bold"')
+    out = text(MARGIN, y + 14, title, "ink b")
     y += 22
     for i, row in enumerate(lanes(run.groups)):
-        out += text(10, y + 15, "in flight", ' class="ink"') * (i == 0)
+        out += text(MARGIN, y + 15, "in flight") * (i == 0)
         out += "".join(one(a, b, y, ["in flight"], str(stage)) for a, b, stage in row)
         y += ROW + GAP
     for label, spans in rows:
-        out += text(10, y + 15, label, ' class="ink"')
+        out += text(MARGIN, y + 15, label)
         out += "".join(one(s.at, s.end, y, s.kinds, words_in(s)) for s in spans)
         y += ROW + GAP
     used = {k for _, spans in rows for s in spans for k in s.kinds} | {"in flight" for _ in run.groups}
@@ -272,22 +272,23 @@ def picture(runs):
     for run, words in zip(runs, ("", ", its base")):
         one, y, kinds = part(run, run.name + words, y)
         body, used = body + one, used | kinds
-    x = 10
+    x = MARGIN
     for kind in (k for k in KINDS if k in used):
-        letter = f" ({kind[0].upper()})" if kind in ("wait", "barrier") else ""
-        words = KINDS[kind][0] + letter
-        width = 22 + 6.4 * len(words) + 14
-        if x + width > WIDTH:
-            x, y = 10, y + 20
-        body += box(x, 16, y, 14, [kind]) + text(x + 22, y + 12, words, ' class="ink" font-size="12"')
+        words = KINDS[kind][0] + (f" ({kind[0].upper()})" if kind in ("wait", "barrier") else "")
+        width = 18 + 6.1 * len(words) + 12
+        if x > MARGIN and x + width > WIDTH:
+            x, y = MARGIN, y + 17
+        body += box(x, 13, y, 12, [kind]) + text(x + 18, y + 10, words)
         x += width
-    y += 34
-    for words in (f"{NOTE} Block 0 at {runs[0].shape}. Numbers are stages of shared memory.",
-                  "Lines that repeat are one box, with a stripe for each kind; warps that do the same share a row."):
-        body += text(10, y, words, ' class="ink" font-size="12"')
-        y += 16
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y:g}" role="img" font-family="sans-serif" '
-            f'font-size="13">\n<title>What the warps of {runs[0].name} do, in order</title>\n<style>{STYLE}</style>\n'
+    y += 18
+    says = (f"{NOTE} Block 0 at {runs[0].shape}. Numbers are stages of shared memory. Lines that repeat are one box, with a "
+            "stripe for each kind; warps that do the same share a row.")
+    for line in textwrap.wrap(says, 61):
+        y += 15
+        body += text(MARGIN, y, line)
+    y += 12
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y:g}" width="{WIDTH * 4 // 3}" role="img">\n'
+            f'<title>What the warps of {runs[0].name} do, in order</title>\n<style>{STYLE}</style>\n'
             f'<rect class="paper" width="{WIDTH}" height="{y:g}"/>\n{body}</svg>\n')
 
 
