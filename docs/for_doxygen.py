@@ -60,7 +60,8 @@ def coloured(code):
     if not pygments:
         return html.escape(code, quote=False)
     lexer = lexers.CppLexer(stripnl=False, ensurenl=False)
-    return pygments.highlight(code, lexer, formatters.HtmlFormatter(nowrap=True))
+    spans = pygments.highlight(code, lexer, formatters.HtmlFormatter(nowrap=True))
+    return re.sub(r'<span class="[^cksm][^"]*">([^<]*)</span>', r"\1", spans)  # site.css has no colour for the others
 
 
 def side_of(line):
@@ -202,8 +203,8 @@ def add_switch(site):
 
 # ---- players ----
 
-PLAYER = """<div class="watch" hidden tabindex="0" role="group" aria-label="Player: what the warps do, moment by moment; space \
-plays, arrows step, Home and End go to the ends">
+PLAYER = """<div class="watch" hidden tabindex="0" role="group"
+ aria-label="Player: what the warps do, moment by moment; space plays, arrows step, Home and End go to the ends">
 <div class="watch-bar">{choice}
 <button type="button" class="watch-first" aria-label="First moment">|&lt;</button>
 <button type="button" class="watch-back" aria-label="One moment back">&lt;</button>
@@ -239,8 +240,8 @@ def player(step):
         lines = coloured(read(run.kernel)).rstrip("\n").split("\n")
         lines = "".join(f'<span class="l"><i>{i}</i>{line}</span>' for i, line in enumerate(lines, 1))
         code += f'<pre class="watch-code" aria-label="{run.kernel}">{lines}</pre>'
-    data = {"kinds": [{"name": kind, "words": words, "fill": fill, "ink": ink} for kind, (words, fill, ink) in watch.KINDS.items()],
-            "flight": list(watch.KINDS).index("in flight"), "runs": [watch.data_of(run) for run in runs]}
+    kinds = [{"name": kind, "words": words, "fill": fill, "ink": ink} for kind, (words, fill, ink) in watch.KINDS.items()]
+    data = {"kinds": kinds, "flight": list(watch.KINDS).index("in flight"), "runs": [watch.data_of(run) for run in runs]}
     return PLAYER.format(choice=choice, legend=legend, note=watch.NOTE, code=code,
                          data=json.dumps(data, separators=(",", ":")))
 

@@ -48,7 +48,7 @@ function player(root) {
         svg.setAttribute("viewBox", `${from} 0 ${inView()} ${rows()}`);
     }
 
-    /* What a stage is: copies in flight to it, stores and loads of now, and what was before. Then the kind to colour it by. */
+    /* What a stage is: copies in flight to it, stores and loads of now, or what was before. Then the kind to colour it by. */
     function state(stage) {
         const now = run.warps.map((_, w) => span(w, at)).filter(s => s && s[4] === stage).map(s => kind(s).name);
         const groups = run.groups.flat().filter(g => g[2] === stage), words = [];
@@ -63,7 +63,7 @@ function player(root) {
     }
 
     function does(s) {
-        const stage = s[4] < 0 ? "" : kind(s).name === "copy" || kind(s).name === "store shared" ? `, to stage ${s[4]}` : `, stage ${s[4]}`;
+        const to = ["copy", "store shared"].includes(kind(s).name) ? "to " : "", stage = s[4] < 0 ? "" : `, ${to}stage ${s[4]}`;
         return `${kind(s).words.replace(/ \(.+\)$/, "")}${stage}; line ${s[3]}`;
     }
 

@@ -292,6 +292,10 @@ def picture(runs):
             f'<rect class="paper" width="{WIDTH}" height="{y:g}"/>\n{body}</svg>\n')
 
 
+def stale(step, runs):
+    return not exists(picture_of(step)) or read(picture_of(step)) != picture(runs)
+
+
 def main():
     check, bad, left_out = sys.argv[1:] == ["--check"], 0, []
     if sys.argv[1:] and not check:
@@ -300,16 +304,12 @@ def main():
         runs, path = runs_of(step), picture_of(step)
         if not runs:
             left_out.append(step.name)
-            continue
-        drawn = picture(runs)
-        if exists(path) and read(path) == drawn:
-            continue
-        if check:
-            print(f"{path}: stale; docs/watch.py draws it anew", file=sys.stderr)
-            bad = 1
-        else:
-            write(path, drawn)
-            print(path)
+        elif stale(step, runs):
+            print(f"{path}: stale; docs/watch.py draws it anew" if check else path, file=sys.stderr if check else sys.stdout)
+            if check:
+                bad = 1
+            else:
+                write(path, picture(runs))
     if left_out:
         sys.exit(f"no checked program of {', '.join(left_out)}: build them with GCC")
     return bad

@@ -21,14 +21,15 @@ from course import read, step
 
 STATE = """() => { const w = document.querySelector('.watch'), q = s => w.querySelector(s);
     const code = [...w.querySelectorAll('.watch-code')].find(c => !c.hidden), lit = [...code.querySelectorAll('.lit')];
-    const svg = q('.watch-lanes svg'), seen = lit.length && (() => { const a = lit[0].getBoundingClientRect(), b = code.getBoundingClientRect();
-        return a.top >= b.top - 1 && a.bottom <= b.bottom + 1; })();
+    const svg = q('.watch-lanes svg'), place = e => e.getBoundingClientRect();
+    const seen = lit.length && place(lit[0]).top >= place(code).top - 1 && place(lit[0]).bottom <= place(code).bottom + 1;
     return {at: +q('.watch-at').value, last: +q('.watch-at').max, lit: lit.map(l => +l.firstChild.textContent),
         text: lit.map(l => l.textContent.replace(/^[0-9]+/, '')), seen,
         also: [...code.querySelectorAll('.also')].map(l => +l.firstChild.textContent), file: code.getAttribute('aria-label'),
-        stages: [...w.querySelectorAll('.watch-stages > div')].map(d => d.lastChild.textContent), play: q('.watch-play').textContent,
-        cursor: +q('.cursor').getAttribute('x'), now: q('.watch-now').textContent, view: svg.getAttribute('viewBox').split(' ').map(Number),
-        wide: w.getBoundingClientRect().width}; }"""
+        stages: [...w.querySelectorAll('.watch-stages > div')].map(d => d.lastChild.textContent),
+        play: q('.watch-play').textContent, cursor: +q('.cursor').getAttribute('x'), now: q('.watch-now').textContent,
+        view: svg.getAttribute('viewBox').split(' ').map(Number),
+        wide: place(w).width}; }"""
 KEYS = {"ArrowLeft": 37, "ArrowRight": 39, "Home": 36, "End": 35, " ": 32, "Tab": 9}
 
 
@@ -51,6 +52,11 @@ class Trace:
     def copied(self, moment):
         """The stages that copies are in flight to."""
         return {stage for begin, end, stage in self.groups if begin <= self.times[moment] < end}
+
+    def read(self, moment, stage):
+        at = self.times[moment]
+        return any(e["ts"] <= at < e["ts"] + e["dur"] and e["cat"] in ("load", "mma") and e["args"].get("stage") == stage
+                   for e in self.spans)
 
 
 class Test:
@@ -95,6 +101,9 @@ class Test:
         for stage, words in enumerate(state["stages"]):
             flies = stage in trace.copied(state["at"])
             self.check(f"stage {stage} at moment {state['at']}", ("being copied" in words) == flies, state)
+            if trace.groups:
+                reads = trace.read(state["at"], stage)
+                self.check(f"stage {stage} read at {state['at']}", ("being read" in words) == reads, state)
         text = read(state["file"]).splitlines()
         self.check("text of the line", [l.rstrip() for l in state["text"]] == [text[l - 1].rstrip() for l in want], state)
 
@@ -147,14 +156,15 @@ class Test:
         """Through the lanes, with the mouse."""
         first, _, wide, _ = self.at(0)["view"]
         x, y, width, height = self.browser.evaluate("""(() => { const l = document.querySelector('.watch-lanes');
-            l.scrollIntoView({block: 'center'}); const r = l.getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; })()""")
+            l.scrollIntoView({block: 'center'});
+            const r = l.getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; })()""")
         for kind, share, buttons in (("mousePressed", 0.1, 1), ("mouseMoved", 0.8, 1), ("mouseMoved", 0.7, 1)):
             self.browser.call("Input.dispatchMouseEvent", type=kind, x=x + share * width, y=y + height - 3, button="left",
                               buttons=buttons, clickCount=1)
         state = self.do()
         self.check("drag", abs(state["at"] - first - 0.7 * wide) <= 1 and state["view"][0] == first, state)
         self.check("the last warp is chosen", f"warp {self.warps - 1}:" in state["now"], state)
-        self.browser.call("Input.dispatchMouseEvent", type="mouseReleased", x=x, y=y + height - 3, button="left", clickCount=1)
+        self.browser.call("Input.dispatchMouseEvent", type="mouseReleased", x=x, y=y, button="left", clickCount=1)
         state = self.do()
         self.check("released", state["view"][0] <= state["at"] < state["view"][0] + wide, state)
 
@@ -205,7 +215,8 @@ def main():
         try:
             for s in chosen:
                 path = os.path.join(profile, "trace.json")
-                subprocess.run([f"{arguments.programs}/{s.name}", "--trace", path, "--base"], check=True, capture_output=True)
+                program_of = f"{arguments.programs}/{s.name}"
+                subprocess.run([program_of, "--trace", path, "--base"], check=True, capture_output=True)
                 with open(path, encoding="utf-8") as file:
                     trace = json.load(file)
                 test, page = Test(browser, s), f"file://{arguments.site}/{pages.for_doxygen.label(s.page)}.html"
@@ -227,7 +238,8 @@ def main():
                     if arguments.shots:
                         os.makedirs(arguments.shots, exist_ok=True)
                         for scheme in ("light", "dark"):
-                            browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+                            features = [{"name": "prefers-color-scheme", "value": scheme}]
+                            browser.call("Emulation.setEmulatedMedia", features=features)
                             shot(browser, f"{arguments.shots}/{s.name}-{size}-{scheme}.png")
                 for what in browser.complaints():
                     test.check("console", False, what)
@@ -241,8 +253,10 @@ def main():
                 browser.call("Emulation.setScriptExecutionDisabled", value=False)
                 seen = browser.evaluate("""(() => { const w = document.querySelector('.watch');
                     const i = w.previousElementSibling.querySelector('img');
-                    return [w.getClientRects().length, i.getAttribute('src'), i.complete && i.naturalWidth > 0, i.clientWidth]; })()""")
-                test.check("without script", seen[:3] == [0, os.path.basename(watch.picture_of(s)), True] and seen[3] > 200, seen)
+                    return [w.getClientRects().length, i.getAttribute('src'), i.complete && i.naturalWidth > 0,
+                            i.clientWidth > 200]; })()""")
+                picture = os.path.basename(watch.picture_of(s))
+                test.check("without script", seen == [0, picture, True, True], seen)
                 bad += test.bad
         finally:
             browser.process.kill()
