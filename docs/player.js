@@ -7,10 +7,11 @@ const MS_PER_MOMENT = 300, IN_VIEW = 48, SVG = "http://www.w3.org/2000/svg";
 function player(root) {
     const part = name => root.querySelector(".watch-" + name);
     const data = JSON.parse(part("data").textContent), slider = part("at"), codes = root.querySelectorAll(".watch-code");
-    let run, warp = 0, at = 0, timer = 0, svg, cursor, dragged = false;
+    let run, warp = 0, at = 0, from = 0, timer = 0, svg, cursor, dragged = false;
 
     const span = (w, moment) => run.rows[run.warps[w]].find(s => s[0] <= moment && moment < s[1]);
     const kind = s => data.kinds[s[2]];
+    const rows = () => run.groups.length + run.warps.length, inView = () => Math.min(IN_VIEW, run.moments);
 
     function element(name, attributes, parent) {
         const e = document.createElementNS(SVG, name);
@@ -40,15 +41,12 @@ function player(root) {
     }
 
     /* The moments in view: those about the one that is shown, and the same as before while the mouse drags. */
-    const rows = () => run.groups.length + run.warps.length, inView = () => Math.min(IN_VIEW, run.moments);
-    let from = 0;
-
     function turn() {
         if (!dragged) from = Math.max(0, Math.min(run.moments - inView(), at - (inView() >> 1)));
         svg.setAttribute("viewBox", `${from} 0 ${inView()} ${rows()}`);
     }
 
-    /* What a stage is: copies in flight to it, stores and loads of now, or what was before. Then the kind to colour it by. */
+    /* What a stage is: copies in flight to it, stores and loads of now, or what was before. Then the kind to colour it. */
     function state(stage) {
         const now = run.warps.map((_, w) => span(w, at)).filter(s => s && s[4] === stage).map(s => kind(s).name);
         const groups = run.groups.flat().filter(g => g[2] === stage), words = [];
@@ -63,7 +61,8 @@ function player(root) {
     }
 
     function does(s) {
-        const to = ["copy", "store shared"].includes(kind(s).name) ? "to " : "", stage = s[4] < 0 ? "" : `, ${to}stage ${s[4]}`;
+        const to = ["copy", "store shared"].includes(kind(s).name) ? "to " : "";
+        const stage = s[4] < 0 ? "" : `, ${to}stage ${s[4]}`;
         return `${kind(s).words.replace(/ \(.+\)$/, "")}${stage}; line ${s[3]}`;
     }
 

@@ -66,7 +66,8 @@ check("no stage in 08's baseline", drawn["08_reduction_async"][1].stages == 0)
 of_line = watch.functions("steps/06_wmma_db/kernel.cu")
 lines = read("steps/06_wmma_db/kernel.cu").splitlines()
 for function, words in (("multiply", "wmma::mma_sync"), ("gemm_kernel", "__pipeline_wait_prior"),
-                        ("load_stage", "__pipeline_commit"), ("store", "wmma::store_matrix_sync"), ("gemm", "cudaGetLastError")):
+                        ("load_stage", "__pipeline_commit"), ("store", "wmma::store_matrix_sync"),
+                        ("gemm", "cudaGetLastError")):
     at = next(i for i, line in enumerate(lines, 1) if words in line and not line.lstrip().startswith("//"))
     check(f"function of line {at}", of_line.get(at) == function, of_line.get(at))
 check("a line of no function", 2 not in of_line)
