@@ -15,14 +15,15 @@ that a page writes in backticks is linked to NVIDIA's documentation where it fir
 """
 import argparse
 import csv
+import html
 import os
 import re
 import sys
 
 import diff
 import watch
-from course import (Stale, csv_text, diffs_of, exists, golden, pages, predictions, read, read_csv, results, shapes_of, step,
-                    steps, timed, track, write)
+from course import (Stale, build_folder, csv_text, diffs_of, exists, golden, pages, predictions, read, read_csv, results,
+                    shapes_of, step, steps, timed, track, write)
 
 MARKER = re.compile(r"(<!-- (\w+)((?: [^\n>]*?)?) -->\n)(.*?)([ ]*<!-- /\2 -->)", re.S)
 FENCE = re.compile(r"(^```.*?^```$)", re.S | re.M)
@@ -348,6 +349,15 @@ def mark_plot(page, arguments):
         return f"{words}: not measured yet.\n"
     target = os.path.relpath(f"docs/plots/{name}.svg", os.path.dirname(page) or ".")
     return f"![{words}]({target})\n"
+
+
+def mark_picture(page, name):
+    """A picture of docs/pictures, with what it says of itself."""
+    path = f"docs/pictures/{name}.svg"
+    if not exists(path):
+        raise Stale(f"no {path}; draw it: cmake --build {os.path.relpath(build_folder())} --target pictures")
+    words = html.unescape(re.search(r"<desc[^>]*>(.*?)</desc>", read(path), re.S)[1])
+    return f"![{words}]({os.path.relpath(path, os.path.dirname(page) or '.')})\n"
 
 
 def mark_tabs(page, name):

@@ -6,7 +6,6 @@
 
 The traces are those of the build's checked programs. docs/for_doxygen.py has the player of the site from here.
 """
-import html
 import itertools
 import json
 import math
@@ -15,10 +14,10 @@ import re
 import subprocess
 import sys
 import tempfile
-import textwrap
 
 sys.dont_write_bytecode = True
 from course import build_folder, exists, read, steps, write
+from svg import MARGIN, WIDTH, Svg
 
 # What a warp does: the words of the legend, and the colours of the box and of what is written in it.
 KINDS = {
@@ -149,11 +148,17 @@ def data_of(run):
 
 # ---- the picture ----
 
-WIDTH, MARGIN, LEFT, ROW, GAP = 420, 12, 86, 22, 4  # a phone shows nine tenths of a pixel for each
+LEFT, ROW, GAP = 86, 22, 4
 STOPS = ("copy", "wait", "barrier")
-STYLE = """svg{font-family:system-ui,'DejaVu Sans',sans-serif;font-size:11.5px}.b{font-weight:600}.m{text-anchor:middle}
-.paper{fill:#fff}.ink{fill:#1f2430}.box{fill:none;stroke:#1f2430;stroke-width:.5}
-@media(prefers-color-scheme:dark){.paper{fill:#1b1f25}.ink{fill:#e6e9ee}.box{stroke:#e6e9ee}}"""
+
+
+def look_of(kind):
+    return "k-" + kind.replace(" ", "-")
+
+
+def style(kinds):
+    return ("".join(f".{look_of(k)}{{fill:{KINDS[k][1]}}}text.on-{look_of(k)}{{fill:{KINDS[k][2]}}}" for k in kinds)
+            + ".frame{fill:none;stroke:var(--ink);stroke-width:.5}")
 
 
 def joined(first, last):
@@ -197,21 +202,15 @@ def axis(rows, groups):
     return {t: place / places[-1] for t, place in zip(times, places)}
 
 
-def text(x, y, words, look="ink", more=""):
-    return f'<text x="{x:g}" y="{y:g}" class="{look}"{more}>{html.escape(words)}</text>\n'
-
-
-def box(x, width, y, height, kinds, words=""):
+def box(svg, x, width, kinds, words):
     """A box with a strip for each kind, and a word in its middle if there is room."""
-    tall, out = height / len(kinds), ""
+    tall = ROW / len(kinds)
     for i, kind in enumerate(kinds):
-        out += f'<rect x="{x:.1f}" y="{y + tall * i:.1f}" width="{width:.1f}" height="{tall:.1f}" fill="{KINDS[kind][1]}"/>'
-    out += f'<rect x="{x:.1f}" y="{y:g}" width="{width:.1f}" height="{height:g}" class="box"/>\n'
-    size = min(11.5, tall - 1, width - 1)
+        svg.rect(x, svg.y + tall * i, width, tall, look_of(kind))
+    svg.rect(x, svg.y, width, ROW, "frame")
+    size = min(11.5, tall - 1)
     if words and width >= 8 * len(words):
-        out += text(round(x + width / 2, 1), round(y + tall / 2 + 0.36 * size, 1), words, "m",
-                    f' fill="{KINDS[kinds[0]][2]}" font-size="{size:.3g}"')
-    return out
+        svg.text(x + width / 2, svg.y + tall / 2 + 0.36 * size, words, f"m on-{look_of(kinds[0])}", size)
 
 
 def words_in(span):
@@ -243,53 +242,39 @@ def warp_rows(run):
     return [(f"warp {a}" if a == b else f"warps {a}–{b}", spans) for _, a, b, spans in rows]
 
 
-def part(run, title, y):
-    """One run of the picture, from y down; where it ends, and the kinds in it."""
-    rows, place = warp_rows(run), None
-    place = axis([spans for _, spans in rows], run.groups)
-    wide = WIDTH - LEFT - MARGIN
+def draw(svg, run, title):
+    """One run of the picture. Returns the kinds in it."""
+    rows = warp_rows(run)
+    place, wide = axis([spans for _, spans in rows], run.groups), WIDTH - MARGIN - LEFT
 
-    def one(begin, end, y, kinds, words):
-        x = LEFT + wide * place[begin]
-        return box(x, wide * (place[end] - place[begin]), y, ROW, kinds, words)
+    def one(begin, end, kinds, words):
+        box(svg, LEFT + wide * place[begin], wide * (place[end] - place[begin]), kinds, words)
 
-    out = text(MARGIN, y + 14, title, "ink b")
-    y += 22
+    svg.text(MARGIN, svg.y + 20, title, "b")
+    svg.y += 28
     for i, row in enumerate(lanes(run.groups)):
-        out += text(MARGIN, y + 15, "in flight") * (i == 0)
-        out += "".join(one(a, b, y, ["in flight"], str(stage)) for a, b, stage in row)
-        y += ROW + GAP
+        if i == 0:
+            svg.text(MARGIN, svg.y + 15, "in flight")
+        for begin, end, stage in row:
+            one(begin, end, ["in flight"], str(stage))
+        svg.y += ROW + GAP
     for label, spans in rows:
-        out += text(MARGIN, y + 15, label)
-        out += "".join(one(s.at, s.end, y, s.kinds, words_in(s)) for s in spans)
-        y += ROW + GAP
-    used = {k for _, spans in rows for s in spans for k in s.kinds} | {"in flight" for _ in run.groups}
-    return out, y + 6, used
+        svg.text(MARGIN, svg.y + 15, label)
+        for s in spans:
+            one(s.at, s.end, s.kinds, words_in(s))
+        svg.y += ROW + GAP
+    return {k for _, spans in rows for s in spans for k in s.kinds} | {"in flight" for _ in run.groups}
 
 
 def picture(runs):
-    body, y, used = "", 8, set()
-    for run, words in zip(runs, ("", ", its base")):
-        one, y, kinds = part(run, run.name + words, y)
-        body, used = body + one, used | kinds
-    x = MARGIN
-    for kind in (k for k in KINDS if k in used):
-        words = KINDS[kind][0] + (f" ({kind[0].upper()})" if kind in ("wait", "barrier") else "")
-        width = 18 + 6.1 * len(words) + 12
-        if x > MARGIN and x + width > WIDTH:
-            x, y = MARGIN, y + 17
-        body += box(x, 13, y, 12, [kind]) + text(x + 18, y + 10, words)
-        x += width
-    y += 18
-    says = (f"{NOTE} Block 0 at {runs[0].shape}. Numbers are stages of shared memory. Lines that repeat are one box, with a "
-            "stripe for each kind; warps that do the same share a row.")
-    for line in textwrap.wrap(says, 61):
-        y += 15
-        body += text(MARGIN, y, line)
-    y += 12
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y:g}" width="{WIDTH * 4 // 3}" role="img">\n'
-            f'<title>What the warps of {runs[0].name} do, in order</title>\n<style>{STYLE}</style>\n'
-            f'<rect class="paper" width="{WIDTH}" height="{y:g}"/>\n{body}</svg>\n')
+    svg = Svg(f"{runs[0].name}: what its warps do, in order", "What the warps of one block do, one event after another: "
+              + ", and of its base ".join(run.name for run in runs) + ". An order of events, not time.")
+    used = set().union(*[draw(svg, run, run.name + words) for run, words in zip(runs, ("", ", its base"))])
+    used = [k for k in KINDS if k in used]
+    svg.key(*[(look_of(k), KINDS[k][0] + (f" ({k[0].upper()})" if k in ("wait", "barrier") else "")) for k in used])
+    svg.says(f"{NOTE} Block 0 at {runs[0].shape}. Numbers are stages of shared memory. Lines that repeat are one box, with a "
+             "stripe for each kind; warps that do the same share a row.", gap=20)
+    return svg.svg(style(used))
 
 
 def stale(step, runs):

@@ -135,13 +135,15 @@ class Browser:
                     yield "asks the network for " + url
 
 
-def chromium():
-    return shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chromium-browser")
-
-
 def skip(why):
     print("skipped: " + why)
     sys.exit(77)
+
+
+def chromium():
+    """Its program."""
+    found = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chromium-browser")
+    return found or skip("no Chromium (Debian: apt-get install chromium)")
 
 
 def main():
@@ -155,8 +157,6 @@ def main():
         parser.error(f"pages: {', '.join(every)}")
     site, shots, names = arguments.site, arguments.shots, arguments.pages or every
     program = chromium()
-    if not program:
-        skip("no Chromium (Debian: apt-get install chromium)")
     if not os.path.exists(f"{site}/index.html"):
         skip(f"no site in {site} (cmake --build build --target site)")
     bad = 0

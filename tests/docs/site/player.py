@@ -205,8 +205,6 @@ def main():
     arguments = parser.parse_args()
     chosen = [step(name) for name in arguments.steps] or watch.watched()
     program = pages.chromium()
-    if not program:
-        pages.skip("no Chromium (Debian: apt-get install chromium)")
     if not os.path.exists(f"{arguments.site}/index.html"):
         pages.skip(f"no site in {arguments.site} (cmake --build build --target site)")
     bad = without_programs()
