@@ -22,6 +22,7 @@ import re
 import sys
 
 import diff
+import watch
 from course import (Stale, build_folder, csv_text, diffs_of, exists, golden, pages, predictions, read, read_csv, results,
                     rungs_of, shapes_of, step, steps, timed, track, write)
 
@@ -71,6 +72,15 @@ def step_facts(page, s):
 
 def step_diff(page, s):
     return f"```diff\n{s.diff()}```\n" if s.base_kernel else f"```cpp\n{read(s.kernel)}```\n"
+
+
+def step_watch(page, s):
+    """The picture of the trace, whose place the site's player takes (docs/watch.py)."""
+    if not exists(watch.picture_of(s)):
+        return "Not drawn yet.\n"
+    return (f"!{link(page, watch.picture_of(s), s.name + ' above its base' * bool(s.base_kernel))}\n\n"
+            f"From `build/cpu-checked/{s.name} --trace out.json --base` ({link(page, 'docs/trace.md', 'what a trace is')}). "
+            "The site plays it.\n")
 
 
 def step_links(page, s):

@@ -95,9 +95,10 @@ class Svg:
                     start = after
         self.parts.append("</g>")
 
-    def svg(self):
+    def svg(self, more=""):
+        """`more`: a style sheet of the picture's own."""
         height = number(self.y + 14)
         return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH * 4 // 3}" '
                 f'role="img" aria-labelledby="t d">\n<title id="t">{html.escape(self.title, quote=False)}</title>\n'
-                f'<desc id="d">{html.escape(self.alt, quote=False)}</desc>\n<style>{style()}</style>\n'
+                f'<desc id="d">{html.escape(self.alt, quote=False)}</desc>\n<style>{style()}{more}</style>\n'
                 f'<rect width="{WIDTH}" height="{height}" class="paper"/>\n' + "\n".join(self.parts) + "\n</svg>\n")

@@ -1,4 +1,4 @@
-"""In Chromium, no text of docs/pictures/NN_*.svg leaves its picture or lies over another. Exit status 77 without Chromium.
+"""In Chromium, no text of docs/pictures/*_*.svg leaves its picture or lies over another. Exit status 77 without Chromium.
 
 fit.py SOURCE
 """
@@ -25,7 +25,7 @@ bad = 0
 with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
     browser = pages.Browser(program, profile)
     try:
-        for path in sorted(glob.glob(os.path.join(os.path.abspath(sys.argv[1]), "docs", "pictures", "[0-9]*.svg"))):
+        for path in sorted(glob.glob(os.path.join(os.path.abspath(sys.argv[1]), "docs", "pictures", "*_*.svg"))):
             browser.events.clear()
             browser.call("Page.navigate", url="file://" + path)
             while not any(e.get("method") == "Page.loadEventFired" for e in browser.events):
