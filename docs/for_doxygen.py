@@ -16,6 +16,7 @@ import shutil
 import sys
 
 sys.dont_write_bytecode = True
+import terms
 from course import ROOT, pages, read, write
 
 try:
@@ -111,6 +112,8 @@ def link_for_doxygen(page, match):
     if picture:
         return raw(f'<figure><img src="{os.path.basename(path)}" alt="{html.escape(text)}">'
                    f"<figcaption>{html.escape(text)}</figcaption></figure>")
+    if path == terms.GLOSSARY and anchor:
+        return anchor_to(f"glossary.html#{anchor}", text, f' class="term" title="{html.escape(terms.definitions()[anchor])}"')
     if path == "docs/index.md" and anchor:
         return anchor_to("index.html#" + anchor, text)
     if path in pages():
@@ -136,6 +139,7 @@ def line_for_doxygen(page, line):
     if heading:
         return heading_for_doxygen(page, *heading.groups())
     line = LINK.sub(lambda m: link_for_doxygen(page, m), line)
+    line = re.sub(r'<a id="[\w-]+"></a>', lambda m: raw(m[0]), line)
     parts = re.split(r"(@htmlonly.*?@endhtmlonly)", line)
     for i in range(0, len(parts), 2):
         parts[i] = re.sub(r"`([^`\n]*[<>][^`\n]*)`", lambda m: raw(f"<code>{html.escape(m[1])}</code>"), parts[i])
