@@ -153,7 +153,8 @@ def block_for_doxygen(block):
     if fence == "```diff":
         return f"@htmlonly[block]\n{diff_block(body)}\n@endhtmlonly"
     if fence == "```console":
-        return f'@htmlonly[block]\n<pre class="output">{html.escape(body)}</pre>\n@endhtmlonly'
+        table = " table" * body.startswith("$ ")  # what a command says stays in columns
+        return f'@htmlonly[block]\n<pre class="output{table}">{html.escape(body)}</pre>\n@endhtmlonly'
     return f"```{{.{'cpp' if fence == '```cpp' else 'unparsed'}}}\n{body}```"
 
 

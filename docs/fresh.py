@@ -94,7 +94,7 @@ def mark_output(page, command):
     said = subprocess.run(["sh", "-c", here], cwd=ROOT, capture_output=True, text=True)
     if said.returncode or said.stderr or not said.stdout:
         raise Stale(f"{command}: {said.stderr.strip() or 'no output'}")
-    return f"```console\n$ {command}\n" + "".join(line.rstrip() + "\n" for line in said.stdout.splitlines()) + "```\n"
+    return f"```console\n$ {command}\n" + "\n".join(line.rstrip() for line in said.stdout.rstrip().splitlines()) + "\n```\n"
 
 
 def step_edits(page, s):
