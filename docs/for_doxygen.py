@@ -135,6 +135,8 @@ def heading_for_doxygen(page, marks, title):
 
 
 def line_for_doxygen(page, line):
+    if re.match(r" *</?details>", line):  # Doxygen closes it too early
+        return re.sub(r"( *)(.*)", r"\1@htmlonly[block]\n\1\2\n\1@endhtmlonly", line, count=1)
     heading = re.match(r"(#+) (.*)$", line)
     if heading:
         return heading_for_doxygen(page, *heading.groups())
