@@ -99,7 +99,8 @@ def mark_output(page, command):
 
 def step_edits(page, s):
     """The lines of a step's diff, without what stands around them and without comments, and what they gain."""
-    changed = "".join(l + "\n" if l[0] in "+-" and not l[1:].lstrip().startswith("//") else "\n" for l in s.diff().splitlines()[2:])
+    changed = "".join(line + "\n" if line[0] in "+-" else "\n" for line in s.diff().splitlines()[2:]
+                      if not line[1:].lstrip().startswith("//"))
     row = judged(s.name)
     shape = next(shape for shape in course()["shapes"] if shape["name"] == row["shape"])
     gain = (f"Their gain: {figure(row['rate'])} {row['unit']} instead of {figure(float(row['rate']) / float(row['speedup']))}, "
