@@ -362,8 +362,9 @@ def mark_numbers(page, names):
     metrics = {row["column"]: row for row in read_csv("docs/results/metrics.csv")[1]}
     lines = [[i, metrics[c]["label"], *(counted(l, c, metrics[c]["label"]) for l in launches), f"`{metrics[c]['metric']}`"]
              for i, c in enumerate(TEN, 1)]
-    stalls = [", ".join(stall(launch, i) for i in (1, 2, 3)) for launch in launches]
-    lines.append([len(TEN) + 1, "stall reasons, warps", *stalls, "`smsp__average_warps_issue_stalled_*_per_issue_active.ratio`"])
+    for i in (1, 2, 3):
+        lines.append(["" if i > 1 else len(TEN) + 1, f"stall reason {i}, warps", *(stall(launch, i) for launch in launches),
+                      "" if i > 1 else "`smsp__average_warps_issue_stalled_*_per_issue_active.ratio`"])
     heads = ["", f"at {launches[0]['shape']}", *(name + ">" for name in names.split()), "metric of `ncu`"]
     facts = launches[0]["facts"]
     return table(heads, lines) + f"\n{facts['GPU']}, {facts['date']}, driver {facts['driver']}: {link(page, launches[0]['file'])}.\n"
