@@ -113,7 +113,8 @@ def link_for_doxygen(page, match):
         return raw(f'<figure><img src="{os.path.basename(path)}" alt="{html.escape(text)}">'
                    f"<figcaption>{html.escape(text)}</figcaption></figure>")
     if path == terms.GLOSSARY and anchor:
-        return anchor_to(f"glossary.html#{anchor}", text, f' class="term" title="{html.escape(terms.definitions()[anchor])}"')
+        meaning = html.escape(terms.definitions()[anchor])
+        return anchor_to(f"glossary.html#{anchor}", text, f' class="term" title="{meaning}"')
     if path == "docs/index.md" and anchor:
         return anchor_to("index.html#" + anchor, text)
     if path in pages():

@@ -23,8 +23,8 @@ import sys
 
 import diff
 import terms
-from course import (ROOT, Stale, build_folder, course, csv_text, diffs_of, exists, golden, pages, predictions, read, read_csv, results, shapes_of, step,
-                    steps, timed, track, write)
+from course import (ROOT, Stale, build_folder, course, csv_text, diffs_of, exists, golden, pages, predictions, read, read_csv,
+                    results, shapes_of, step, steps, timed, track, write)
 
 MARKER = re.compile(r"(<!-- (\w+)((?: [^\n>]*?)?) -->\n)(.*?)([ ]*<!-- /\2 -->)", re.S)
 FENCE = re.compile(r"(^```.*?^```$)", re.S | re.M)
@@ -103,9 +103,9 @@ def step_edits(page, s):
                       if not line[1:].lstrip().startswith("//"))
     row = judged(s.name)
     shape = next(shape for shape in course()["shapes"] if shape["name"] == row["shape"])
-    gain = (f"Their gain: {figure(row['rate'])} {row['unit']} instead of {figure(float(row['rate']) / float(row['speedup']))}, "
-            f"{figure(row['speedup'], 2)} times the rate, at {shape['m']} x {shape['n']} x {shape['k']} on an {row['device']} "
-            f"({link(page, row['file'])}); predicted were {predictions()[s.name]['predicted']}.\n")
+    before = figure(float(row["rate"]) / float(row["speedup"]))
+    gain = (f"Their gain: {figure(row['rate'])} {row['unit']} instead of {before}, {figure(row['speedup'], 2)} times the rate, "
+            f"at {shape['m']} x {shape['n']} x {shape['k']} on an {row['device']} ({link(page, row['file'])}); predicted were {predictions()[s.name]['predicted']}.\n")
     return "```diff\n" + re.sub(r"\n\n+", "\n\n", changed).strip("\n") + "\n```\n\n" + gain
 
 
@@ -155,7 +155,7 @@ def step_solutions(page, s):
 
 
 def mark_experiments(page, arguments):
-    """The variants of a step: what each asks, predicted and measured. Those that are named come first, the others behind a fold."""
+    """The variants of a step: what each asks, predicted and measured. Those that are named come before a fold."""
     name, *first = arguments.split()
     found = {variant["name"]: variant for variant in diffs_of("variants", step(name).name)}
     if unknown := set(first) - set(found):
@@ -165,7 +165,8 @@ def mark_experiments(page, arguments):
         return lambda variant: predictions().get(variant["name"], {}).get(column) or otherwise
 
     def shown(names):
-        return diff_table(page, [found[n] for n in names], "experiment", "what is changed", "There are no experiments on this step.",
+        return diff_table(page, [found[n] for n in names], "experiment", "what is changed",
+                          "There are no experiments on this step.",
                           {"predicted>": of("predicted"), "measured>": of("measured", "not yet"), "why": of("why")})
     if not first:
         return shown(found)
@@ -367,7 +368,8 @@ def mark_numbers(page, names):
                       "" if i > 1 else "`smsp__average_warps_issue_stalled_*_per_issue_active.ratio`"])
     heads = ["", f"at {launches[0]['shape']}", *(name + ">" for name in names.split()), "metric of `ncu`"]
     facts = launches[0]["facts"]
-    return table(heads, lines) + f"\n{facts['GPU']}, {facts['date']}, driver {facts['driver']}: {link(page, launches[0]['file'])}.\n"
+    file = link(page, launches[0]["file"])
+    return table(heads, lines) + f"\n{facts['GPU']}, {facts['date']}, driver {facts['driver']}: {file}.\n"
 
 
 def mark_model(page, arguments):

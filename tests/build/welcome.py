@@ -28,7 +28,8 @@ def check(what, found, wanted):
 container = json.loads(read(".devcontainer/devcontainer.json"))
 check("devcontainer.json, keys", sorted(container), ["build", "name"])
 dockerfile = os.path.join(".devcontainer", container["build"]["dockerfile"])
-check("devcontainer.json, context", os.path.realpath(os.path.join(".devcontainer", container["build"]["context"])), os.getcwd())
+context = os.path.join(".devcontainer", container["build"]["context"])
+check("devcontainer.json, context", os.path.realpath(context), os.getcwd())
 
 # What RUN would install, had the README been copied to where it copies it.
 lines = [line for line in read(dockerfile).splitlines() if line and not line.startswith("#")]
@@ -46,7 +47,8 @@ workflow = read(".github/workflows/ci.yml")
 try:
     import yaml
     steps = yaml.safe_load(workflow)["jobs"]["run"]["steps"]
-    check("ci.yml, steps", [step.get("run") or step["uses"].partition("@")[0] for step in steps], ["actions/checkout", ".ci/run"])
+    found = [step.get("run") or step["uses"].partition("@")[0] for step in steps]
+    check("ci.yml, steps", found, ["actions/checkout", ".ci/run"])
     how = "by PyYAML"
 except ImportError:
     for number, line in enumerate(workflow.splitlines(), 1):

@@ -9,10 +9,11 @@ import fresh
 import terms
 from course import diffs_of, read, steps
 
-ORDER = ["The question", "The baseline", "The rungs", "The kernel", "The diff", "What is in it", "Its edits", "You should now see",
-         "Why it could work", "Watch it", "The prediction", "The measurement", "Did it match?", "The experiments",
+ORDER = ["The question", "The baseline", "The rungs", "The kernel", "The diff", "What is in it", "Its edits",
+         "You should now see", "Why it could work", "Watch it", "The prediction", "The measurement", "Did it match?", "The experiments",
          "Break it", "Try this", "The researcher's tables"]
-NEEDED = {"The question", "You should now see", "Why it could work", "The prediction", "The measurement", "Break it", "Try this"}
+NEEDED = {"The question", "You should now see", "Why it could work", "The prediction", "The measurement", "Break it",
+          "Try this"}
 PROSE_MAX = 125  # lines outside of what is generated and of folds
 bad = []
 
