@@ -16,6 +16,7 @@ docs/glossary.md to its entry. What a program says is shown as it stands where t
 """
 import argparse
 import csv
+import html
 import os
 import re
 import subprocess
@@ -415,6 +416,15 @@ def mark_plot(page, arguments):
         return f"{words}: not measured yet.\n"
     target = os.path.relpath(f"docs/plots/{name}.svg", os.path.dirname(page) or ".")
     return f"![{words}]({target})\n"
+
+
+def mark_picture(page, name):
+    """A picture of docs/pictures, with what it says of itself."""
+    path = f"docs/pictures/{name}.svg"
+    if not exists(path):
+        raise Stale(f"no {path}; draw it: cmake --build {os.path.relpath(build_folder())} --target pictures")
+    words = html.unescape(re.search(r"<desc[^>]*>(.*?)</desc>", read(path), re.S)[1])
+    return f"![{words}]({os.path.relpath(path, os.path.dirname(page) or '.')})\n"
 
 
 def mark_tabs(page, name):

@@ -6,10 +6,13 @@
 #   Asks: ...                    the question that it answers
 #   Verifies: no, loads only     instead of a GEMM it computes what says nothing: it is timed, not judged
 #
-# OVERLAP_VARIANTS, and the target `variants`: all names, and their GPU programs
+# OVERLAP_VARIANTS, and the target `variants`: all names, and their GPU programs. Those that a line of docs/pictures/pictures.csv
+# names have a checked program too.
 
 set(OVERLAP_VARIANTS ${DIFFS_variants})
 add_custom_target(variants)
+file(READ ${CMAKE_SOURCE_DIR}/docs/pictures/pictures.csv OVERLAP_PICTURES)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/docs/pictures/pictures.csv)
 foreach(name IN LISTS OVERLAP_VARIANTS)
   diff_step(variants ${name} ${CMAKE_BINARY_DIR}/variants)
   if(NOT Asks OR NOT Verifies MATCHES "^(no, .+)?$")
@@ -17,13 +20,17 @@ foreach(name IN LISTS OVERLAP_VARIANTS)
   endif()
   string(REPLACE "no, " "" why "${Verifies}")
   step_like(${name} ${Step} ${kernel})
-  step_programs(${name} cpu gpu)
+  set(devices cpu gpu)
+  if(OVERLAP_PICTURES MATCHES " ${name}[;\n]")
+    list(APPEND devices cpu-checked)
+  endif()
+  step_programs(${name} ${devices})
   foreach(program IN LISTS programs)
     if(Verifies)
       target_compile_definitions(${program} PRIVATE STEP_UNJUDGED="${why}")
     endif()
     if(program MATCHES "^gpu" OR NOT BUILD_TESTING)
-      string(REPLACE "-" "-kernel-" object ${program})
+      string(REGEX REPLACE "${name}$" "kernel-\\0" object ${program})
       set_target_properties(${program} ${object} PROPERTIES EXCLUDE_FROM_ALL TRUE)
     endif()
     if(program MATCHES "^gpu")

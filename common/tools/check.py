@@ -18,6 +18,7 @@ import pathlib
 import re
 import resource
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -356,6 +357,8 @@ class Check:
         if not self.build.checked:
             raise Cannot(f"--trace {self.options.trace}: traces need the checked flavour, which needs GCC")
         path, options = self.file("trace.json"), words.flat(self.asked() | self.options_of("seed", "schedule"))
+        if self.options.trace_shape:
+            options = ["--shape", self.options.trace_shape]
         done, _ = self.run(self.file("cpu-checked"), ["--trace", path, *options], 6 * self.options.timeout)
         if done.status != 0:
             raise Cannot(f"--trace {self.options.trace}: {done.err.strip() or 'it was not written in time'}")
@@ -463,6 +466,7 @@ def parse(arguments):
     parser.add_argument("files", metavar="FILE", nargs="+", help="the kernel file; with --csv, several or folders of them")
     parser.add_argument("--csv", metavar="FILE", help="grade all files: one row each as CSV; - for stdout")
     parser.add_argument("--trace", metavar="FILE", help="write what the warps of a right kernel do in one run, for Perfetto")
+    parser.add_argument("--trace-shape", metavar="WHAT", help="the size of that run")
     parser.add_argument("--gpu", action="store_true",
                         help="also verify and time it on the GPU, beside the step and the library")
     parser.add_argument("--gpu-shape", metavar="WHAT", help="the sizes to time (default: book, or n-2^28)")

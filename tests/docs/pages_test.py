@@ -10,7 +10,7 @@ import terms
 from course import diffs_of, read, steps
 
 ORDER = ["The question", "The baseline", "The rungs", "The kernel", "The diff", "What is in it", "Its edits",
-         "You should now see", "Why it could work", "Watch it", "The prediction", "The measurement", "Did it match?", "The experiments",
+         "You should now see", "Which thread touches what", "Why it could work", "Watch it", "The prediction", "The measurement", "Did it match?", "The experiments",
          "Break it", "Try this", "The researcher's tables"]
 NEEDED = {"The question", "You should now see", "Why it could work", "The prediction", "The measurement", "Break it",
           "Try this"}
