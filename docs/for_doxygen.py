@@ -18,6 +18,7 @@ import shutil
 import sys
 
 sys.dont_write_bytecode = True
+import terms
 import watch
 from course import ROOT, pages, read, write
 
@@ -115,6 +116,9 @@ def link_for_doxygen(page, match):
     if picture:
         return raw(f'<figure><img src="{os.path.basename(path)}" alt="{html.escape(text)}">'
                    f"<figcaption>{html.escape(text)}</figcaption></figure>")
+    if path == terms.GLOSSARY and anchor:
+        meaning = html.escape(terms.definitions()[anchor])
+        return anchor_to(f"glossary.html#{anchor}", text, f' class="term" title="{meaning}"')
     if path == "docs/index.md" and anchor:
         return anchor_to("index.html#" + anchor, text)
     if path in pages():
@@ -136,10 +140,13 @@ def heading_for_doxygen(page, marks, title):
 
 
 def line_for_doxygen(page, line):
+    if re.match(r" *</?details>", line):  # Doxygen closes it too early
+        return re.sub(r"( *)(.*)", r"\1@htmlonly[block]\n\1\2\n\1@endhtmlonly", line, count=1)
     heading = re.match(r"(#+) (.*)$", line)
     if heading:
         return heading_for_doxygen(page, *heading.groups())
     line = LINK.sub(lambda m: link_for_doxygen(page, m), line)
+    line = re.sub(r'<a id="[\w-]+"></a>', lambda m: raw(m[0]), line)
     parts = re.split(r"(@htmlonly.*?@endhtmlonly)", line)
     for i in range(0, len(parts), 2):
         parts[i] = re.sub(r"`([^`\n]*[<>][^`\n]*)`", lambda m: raw(f"<code>{html.escape(m[1])}</code>"), parts[i])
@@ -153,7 +160,8 @@ def block_for_doxygen(block):
     if fence == "```diff":
         return f"@htmlonly[block]\n{diff_block(body)}\n@endhtmlonly"
     if fence == "```console":
-        return f'@htmlonly[block]\n<pre class="output">{html.escape(body)}</pre>\n@endhtmlonly'
+        table = " table" * body.startswith("$ ")  # what a command says stays in columns
+        return f'@htmlonly[block]\n<pre class="output{table}">{html.escape(body)}</pre>\n@endhtmlonly'
     return f"```{{.{'cpp' if fence == '```cpp' else 'unparsed'}}}\n{body}```"
 
 

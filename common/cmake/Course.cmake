@@ -75,7 +75,7 @@ foreach(track IN LISTS OVERLAP_TRACKS)
 endforeach()
 
 string(APPEND course "},\n\"diffs\": {\n")
-foreach(kind IN ITEMS traps variants solutions)
+foreach(kind IN ITEMS traps variants solutions rungs)
   string(APPEND course "\"${kind}\": {\n")
   foreach(name IN LISTS DIFFS_${kind})
     string(APPEND course "\"${name}\": {\n\"path\": \"tests/diffs/${kind}/${name}.diff\",\n")

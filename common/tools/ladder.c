@@ -292,8 +292,8 @@ static int parse(int argc, char **argv) {
         {"cpu", "", OPTION_FLAG, &asked.cpu, "only on the CPU device", 0, 0},
         {"shapes", "WHAT", OPTION_SHAPES, &shapes[false], "names, sets, MxNxK or lengths with commas;\n"
          "                      default: ladder on a GPU, small on the CPU device", SHAPE_ANY, 0},
-        {"steps", "LIST", OPTION_TEXT, &asked.steps, "names of steps or variants with commas", 0, 0},
-        {"variants", "", OPTION_FLAG, &asked.variants, "all of tests/diffs/variants in place of the steps", 0, 0},
+        {"steps", "LIST", OPTION_TEXT, &asked.steps, "names of steps, variants or rungs with commas", 0, 0},
+        {"variants", "", OPTION_FLAG, &asked.variants, "all of tests/diffs/variants and rungs in place of the steps", 0, 0},
         {"samples", "S", OPTION_INT, &asked.samples, "timed runs (default: until the median settles)", 1, 100000},
         {"warm", "", OPTION_FLAG, &asked.warm, "do not flush the L2 cache between samples", 0, 0},
         {"csv", "FILE", OPTION_TEXT, &asked.csv, "write the rows as CSV too; - for stdout, no table", 0, 0},

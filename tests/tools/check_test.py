@@ -403,6 +403,22 @@ def test_start():
         if not 3 <= len(lines) <= 8 or any(not l.startswith("// ") or re.search(r"[`*]|\]\(", l) for l in lines) or \
                 any(len(l) > 100 for l in lines[:-1]) or f"into {step}" not in " ".join(l[3:] for l in lines):
             bad.append(f"{step}: the task: {task}")
+    for rung, base, before in ((1, "04_1", "steps/03_tiled/kernel.cu"), (2, "04_2", "rungs/04_1_*/kernel.cu")):
+        expect(0, rf"^to/04_regblock_rung{rung}.cu: 0\w+, to be turned into {base}_\w+. Check it: .* 04_regblock to/", START, "04",
+               "--rung", str(rung), "--to", "to")
+        found = glob.glob(os.path.join(SOURCE, before)) + glob.glob(os.path.join(BUILD, before))
+        with open(os.path.join(FOLDER, f"to/04_regblock_rung{rung}.cu"), encoding="utf-8") as file:
+            task, _, rest = file.read().partition("\n\n")
+        with open(found[0], encoding="utf-8") as file:
+            if rest != file.read():
+                bad.append(f"rung {rung}: not the kernel of {before} below the task")
+        if not re.match(rf"// Your task: rung {rung} of \d+ to 04_regblock: a thread computes", task):
+            bad.append(f"rung {rung}: the task: {task}")
+    expect(2, r"--rung 99: no such rung; allowed: 1 to \d+, the rungs of 04_regblock", START, "04", "--rung", "99", "--to", "to")
+    expect(2, "--rung 1: not allowed; 06_wmma_db has no rungs; allowed: those of 02_cache, ", START, "06", "--rung", "1")
+    for name in [n for n in sorted(os.listdir(os.path.join(SOURCE, "tests/diffs/rungs"))) if "_baseline_1_" in n]:
+        expect(2, rf"--rung 1: not allowed; it starts from nothing: read tests/diffs/rungs/{name}; allowed: 2 to \d", START, name[:2],
+               "--rung", "1", "--to", "to")
     write("to/07_fp32_db.cu", "mine\n")
     expect(2, "to/07_fp32_db.cu: is there already, and was left alone", START, "07", "--to", "to")
     with open(os.path.join(FOLDER, "to/07_fp32_db.cu"), encoding="utf-8") as file:
