@@ -272,8 +272,8 @@ def picture(runs):
     used = set().union(*[draw(svg, run, run.name + words) for run, words in zip(runs, ("", ", its base"))])
     used = [k for k in KINDS if k in used]
     svg.key(*[(look_of(k), KINDS[k][0] + (f" ({k[0].upper()})" if k in ("wait", "barrier") else "")) for k in used])
-    svg.says(f"{NOTE} Block 0 at {runs[0].shape}. Numbers are stages of shared memory. Lines that repeat are one box, with a "
-             "stripe for each kind; warps that do the same share a row.", gap=20)
+    svg.says(f"{NOTE} Block 0 at {runs[0].shape}. Numbers are stages of shared memory. Lines that repeat are one box, with "
+             "a stripe for each kind; warps that do the same share a row.", gap=20)
     return svg.svg(style(used))
 
 
