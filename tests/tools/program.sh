@@ -13,6 +13,7 @@ expect 0 '^# date' "$step" --shape 3x5x7 --csv -
 expect 0 '"status": "verified"' "$step" --shape 3x5x7 --json -
 expect 0 ' yes$' "$step" --shape 3x5x7 --schedule reverse-late
 expect 2 'schedule sideways: not allowed; allowed: forward-late' "$step" --schedule sideways
+expect 2 'schedule forward-late,reverse-late: not allowed; ' "$step" --schedule forward-late,reverse-late
 expect 2 'device 1: not allowed' "$step" --device 1
 expect 2 'under cpu-checked/' "$step" --counters
 expect 2 'base (alone): not allowed; allowed: with --counters' "$step" --base

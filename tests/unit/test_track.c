@@ -170,12 +170,21 @@ static void rows_too_long_for_an_int_are_refused(void **state) {
     expect(&gemm_track, &step.entry, NULL, "--m 0 --n 0 --k 2147483392 --pad 255", 0, " yes");
 }
 
+static void no_run_is_no_success(void **state) {
+    (void)state;
+    static const struct gemm_step step = {{"f32", "f32", NULL}, gemm_f32};
+    struct track nothing = gemm_track;
+    nothing.input_count = 0;
+    expect(&nothing, &step.entry, NULL, "--shape 3x5x7", 1, "not verified: there was no run");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_are_judged_by_their_types),
         cmocka_unit_test(a_base_of_other_types_has_its_own_inputs),
         cmocka_unit_test(a_failed_timing_names_who_failed),
         cmocka_unit_test(sums_are_judged_by_the_bound),
+        cmocka_unit_test(no_run_is_no_success),
         cmocka_unit_test(rows_too_long_for_an_int_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
