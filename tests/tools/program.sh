@@ -26,10 +26,10 @@ expect 1 'could not be written: No space left' "$step" --shape 3x5x7 --csv /dev/
 expect 0 'exit status: 0 verified' "$ladder" --help
 expect 0 '^01_naive ' "$ladder" --list
 expect 2 'steps 99_none: not allowed' "$ladder" --steps 99_none
-expect 2 "no shape or set 'nowhere'" "$ladder" --shapes nowhere
 expect 2 'samples 0: not allowed' "$ladder" --samples 0
 expect 2 'cannot be written: No such file' "$ladder" --cpu --csv /nonexistent/file
-expect 0 '^1 verified, 0 failed, 0 skipped' "$ladder" --cpu --steps 01_naive --shapes 3x5x7
+expect 0 '^1 verified, 0 failed, 0 skipped' "$ladder" --cpu --steps 01_naive --shapes 3x5x7,3x5x7
+expect 2 "'nowhere': allowed are MxNxK (each 0 to 2147483392) or 0 to 2^33, such" "$ladder" --shapes nowhere
 expect 77 'too large for the CPU device' "$ladder" --cpu --steps 01_naive --shapes square-8192
 expect 0 '"rows": ' "$ladder" --cpu --steps 01_naive --shapes 3x5x7 --json -
 

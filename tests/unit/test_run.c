@@ -186,8 +186,14 @@ static void too_many_shapes_are_refused(void **state) {
     char error[256];
     assert_false(shapes_find(SHAPE_GEMM, "k-tiles-17,nowhere", &list, error));
     list.count = 1;
-    for (int i = 0; i < SHAPES_MAX - 1; ++i) assert_true(shapes_find(SHAPE_GEMM, "1x1x1", &list, error));
-    assert_false(shapes_find(SHAPE_GEMM, "1x1x1", &list, error));
+    for (int i = 0; i < SHAPES_MAX - 1; ++i) {
+        char word[16];
+        snprintf(word, sizeof word, "1x1x%d", i);
+        assert_true(shapes_find(SHAPE_GEMM, word, &list, error));
+    }
+    assert_true(shapes_find(SHAPE_GEMM, "1x1x1,1x1x1", &list, error)); /* is there already */
+    assert_int_equal(list.count, SHAPES_MAX);
+    assert_false(shapes_find(SHAPE_GEMM, "2x1x1", &list, error));
     assert_non_null(strstr(error, "256"));
 }
 

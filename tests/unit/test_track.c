@@ -19,7 +19,7 @@
 
 /* gemm.cu and reduce.cu, as tests/CMakeLists.txt builds them. */
 gemm_function gemm_f32, gemm_tf32, gemm_f32_by_bf16, gemm_f32_by_f16, gemm_bf16, gemm_bf16_by_f16,
-    gemm_bf16_drops_16, gemm_f32_drops_1;
+    gemm_bf16_drops_16, gemm_f16, gemm_f32_drops_1;
 vector_function reduce_running, reduce_chunks;
 workspace_function reduce_workspace_running, reduce_workspace_chunks;
 
@@ -54,6 +54,12 @@ static const struct gemm_library made_up = {library_name, library_run, library_v
 const struct gemm_library *const gemm_library = &made_up;
 vector_library_function *const vector_library = NULL;
 const struct judge *const judge = &host_judge;
+
+static cudaError_t refused(int M, int N, int K, const void *A, int lda, const void *B, int ldb, void *C, int ldc,
+                           cudaStream_t stream) {
+    (void)M, (void)N, (void)K, (void)A, (void)lda, (void)B, (void)ldb, (void)C, (void)ldc, (void)stream;
+    return cudaErrorInvalidValue;
+}
 
 /* ---- programs ---- */
 
@@ -106,6 +112,7 @@ static void products_are_judged_by_their_types(void **state) {
         {{{"posing", "tf32:f32:f32", NULL}, gemm_f32_by_f16}, "5x7x4096", 1, "near-integer"},
         {{{"bf16", "bf16:f32:bf16", NULL}, gemm_bf16}, "160x96x224,5x7x4100,3x5x0", 0, " yes "},
         {{{"bf16", "bf16:f32:bf16", NULL}, gemm_bf16}, "35x79x19 --pad 1", 0, " yes "},
+        {{{"f16", "f16:f32:f16", NULL}, gemm_f16}, "160x96x224,5x7x4100,3x5x0", 0, " yes "},
         {{{"posing", "bf16:f32:bf16", NULL}, gemm_bf16_by_f16}, "17x19x224", 1, "got nan, wanted"},
         {{{"short", "bf16:f32:bf16", NULL}, gemm_bf16_drops_16}, "5x7x16384", 1, "integer inputs"},
         {{{"short", "f32", NULL}, gemm_f32_drops_1}, "5x7x16384", 1, "integer inputs"},
@@ -143,6 +150,8 @@ static void a_failed_timing_names_who_failed(void **state) {
     library = gemm_tf32; /* a library's FP32 that is TF32, beside both kinds of step */
     expect(&gemm_track, &right.entry, NULL, line, 1, "cuBLAS FP32 5x7x4080, integer inputs");
     expect(&gemm_track, &tf32.entry, NULL, line, 1, "cuBLAS FP32 5x7x4080, integer inputs");
+    library = refused;
+    expect(&gemm_track, &right.entry, NULL, line, 1, "timing: cudaErrorInvalidValue: ");
     library = NULL;
     pretend_gpu = false;
 }

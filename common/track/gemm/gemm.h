@@ -17,13 +17,23 @@
 #if defined(GEMM_IN_BF16) || defined(GEMM_OUT_BF16)
 #include <cuda_bf16.h>
 #endif
+#if defined(GEMM_IN_F16) || defined(GEMM_OUT_F16)
+#include <cuda_fp16.h>
+#endif
+#if defined(GEMM_IN_U32) || defined(GEMM_OUT_U32)
+#error "gemm.h: no GEMM of u32; allowed: f32, tf32, bf16, f16"
+#endif
 #ifdef GEMM_IN_BF16
 typedef __nv_bfloat16 gemm_in;
+#elif defined(GEMM_IN_F16)
+typedef __half gemm_in;
 #else
 typedef float gemm_in;
 #endif
 #ifdef GEMM_OUT_BF16
 typedef __nv_bfloat16 gemm_out;
+#elif defined(GEMM_OUT_F16)
+typedef __half gemm_out;
 #else
 typedef float gemm_out;
 #endif
