@@ -311,7 +311,7 @@ static int parse(int argc, char **argv) {
     if (status >= 0) return status;
     if (list) {
         print_list();
-        return EXIT_OK;
+        return option_printed();
     }
     if (asked.steps != NULL && !check_steps(asked.steps)) return EXIT_USAGE;
     if (!asked.gpu && !asked.cpu) asked.gpu = asked.cpu = true;
@@ -347,7 +347,7 @@ int main(int argc, char **argv) {
         driver_ask(&driver);
         if (!take_gpu()) return EXIT_USAGE;
     }
-    if (!report_open(&report, asked.csv, asked.json)) return EXIT_USAGE;
+    if (!report_open(&report, asked.csv, asked.json, NULL)) return EXIT_USAGE;
     report.later = true;
     child_watch();
     if (asked.gpu) run_steps(true);

@@ -363,9 +363,9 @@ int problem_main(struct problem *p, const struct track *track, const struct step
         (status = device_check_options(&options, &device)) != EXIT_OK ||
         (status = options_default_shapes(&options, track->kind, device.gpu)) != EXIT_OK)
         return status;
-    struct trace *trace = options.trace != NULL ? trace_open(options.trace) : NULL;
-    if (options.trace != NULL && trace == NULL) return EXIT_USAGE;
-    if (!report_open(&report, options.csv, options.json)) return EXIT_USAGE;
+    if (!report_open(&report, options.csv, options.json, options.trace)) return EXIT_USAGE;
+    struct trace *trace = options.trace != NULL ? trace_open(report.trace.file) : NULL;
+    if (options.trace != NULL && trace == NULL) return EXIT_FAULT;
     if (options.quiet) report.table.file = NULL;
     device_report(&device, &options, &report);
     *p = (struct problem){

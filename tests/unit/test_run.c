@@ -233,11 +233,11 @@ static void a_locked_file_is_refused(void **state) {
     char name[] = "/tmp/overlap-test-XXXXXX";
     struct report first, second;
     close(mkstemp(name));
-    assert_true(report_open(&first, name, NULL));
-    assert_false(report_open(&second, name, NULL));
+    assert_true(report_open(&first, name, NULL, NULL));
+    assert_false(report_open(&second, name, NULL, NULL));
     first.table.file = NULL;
     assert_true(report_close(&first));
-    assert_true(report_open(&second, name, NULL)); /* free again */
+    assert_true(report_open(&second, name, NULL, NULL)); /* free again */
     second.table.file = NULL;
     assert_true(report_close(&second));
     unlink(name);
