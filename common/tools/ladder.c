@@ -214,15 +214,14 @@ static bool cannot_run(char *why, size_t size) {
 
 /* Runs a step on a device over the shapes of its kind; adds its rows, or the reason why there are none. */
 static void run_step(const struct step *step, bool gpu) {
-    const enum shape_kind kind = strcmp(step->track, "gemm") == 0 ? SHAPE_GEMM : SHAPE_VECTOR;
     const char *ended_at = NULL;
     char last[256] = "", text[512];
     memset(&now, 0, sizeof now);
     now.step = step, now.gpu = gpu, counted_count = 0;
     for (const struct shape *s = shapes[gpu].shape; s < shapes[gpu].shape + shapes[gpu].count; ++s)
-        if (s->kind == kind && !gpu && !within(s, cpu_flops_max, cpu_length_max))
+        if (s->kind == step->kind && !gpu && !within(s, cpu_flops_max, cpu_length_max))
             add_plain(s->name, STATUS_SKIPPED, "too large for the CPU device in a ladder");
-        else if (s->kind == kind) now.shapes.shape[now.shapes.count++] = *s;
+        else if (s->kind == step->kind) now.shapes.shape[now.shapes.count++] = *s;
     if (now.shapes.count == 0) return;
     if (cannot_run(text, sizeof text)) {
         add_plain("-", STATUS_SKIPPED, text);

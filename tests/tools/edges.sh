@@ -23,6 +23,14 @@ done
 expect 1 'stdout could not be written: Bad file descriptor' sh -c '"$0" --shape 3x5x7 --csv "$1" >&-' "$step" "$folder/csv"
 expect 0 '^1$' grep -c 3x5x7 "$folder/csv"
 
+# ---- a time limit ----
+for limit in 0 0.0 1e10 inf; do
+    expect 0 ' yes$' env CPU_DEVICE_TIMEOUT=$limit "$step" --shape 3x5x7
+done
+for limit in '' abc nan -1 5s; do
+    expect 2 "^CPU_DEVICE_TIMEOUT $limit: not allowed; allowed: seconds" env CPU_DEVICE_TIMEOUT=$limit "$step" --shape 3x5x7
+done
+
 # ---- no GPU: skipped, with the reason; a failure where there must be one ----
 expect 77 'no GPU program: why' env OVERLAP_REQUIRE_GPU=0 sh "$(dirname "$0")/../no_gpu.sh" why
 expect 1 'no GPU program: why' env OVERLAP_REQUIRE_GPU=1 sh "$(dirname "$0")/../no_gpu.sh" why
