@@ -304,7 +304,7 @@ def caption(page, rows):
     for path in sorted({row["file"] for row in rows}):
         facts = next(row["facts"] for row in rows if row["file"] == path)
         words = [next(row["device"] for row in rows if row["file"] == path)]
-        words += [f"{k} {facts[k]}" if k != "date" else facts[k] for k in ("date", "driver", "runtime") if k in facts]
+        words += [facts["date"], f"driver {facts['driver']}", f"CUDA {facts['CUDA runtime']}"]
         parts.append(f"{', '.join(words)}: {link(page, path)}")
     return "\n" + "; ".join(parts) + ".\n" if parts else ""
 

@@ -31,8 +31,7 @@ int device_check_options(const struct options *options, const struct device *dev
         snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i > 0 ? "," : "", name);
         found = found || strcmp(name, options->schedule) == 0;
     }
-    if (!found)
-        return option_refused("--schedule", options->schedule, known);
+    if (!found) return option_refused("--schedule", options->schedule, known);
     if (options->counters && !device->counts)
         return option_refused(options->trace != NULL ? "--trace" : "--counters", "here",
                               "the program of this name under cpu-checked/, which counts");

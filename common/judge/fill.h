@@ -26,7 +26,7 @@ struct fill {
     uint64_t terms;  /**< numbers or products that are added up */
     bool down;       /**< of a product's B, which is added up along its columns */
     int digits;      /**< FILL_EXACT: significant bits of the odd integers */
-    uint64_t stride; /**< FILL_EXACT: of so many products in turn, one is not 0 */
+    uint64_t stride; /**< FILL_EXACT: one product in every `stride` is not 0 */
     double scale;    /**< FILL_EXACT: the odd integers are multiplied by it */
 };
 

@@ -62,7 +62,7 @@ struct options {
     bool quiet;           /**< no table */
     bool counters;        /**< run once and count */
     bool base;            /**< with counters: those of the base too */
-    const char *trace;    /**< where the trace of that run goes, "-" for stdout in place of the table; or null */
+    const char *trace; /**< where the trace of that run goes, "-" for stdout in place of the table; or null */
     const char *schedule; /**< of the CPU device, by name; null: all */
     bool each_schedule;   /**< a failure under one does not end it: the others are run too */
     const char *csv;      /**< where rows go as CSV, "-" for stdout in place of the table; or null */

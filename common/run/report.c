@@ -67,7 +67,7 @@ static bool open_output(struct report *r, struct output_file *o, const char *nam
                                     other.st_dev == status.st_dev && other.st_ino == status.st_ino)))
             why = "another option names it too";
     if (why == NULL && regular && o->file != stdout && /* others may be shared */
-             flock(fileno(o->file), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        flock(fileno(o->file), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         why = "another program is writing it";
     if (why != NULL) fprintf(stderr, "%s: cannot be written: %s\n", name, why);
     return why == NULL;

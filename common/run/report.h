@@ -12,12 +12,12 @@ struct report {
     struct output_file {
         FILE *file; /**< null: not asked for */
         const char *name;
-        int error; /**< errno of the first write that failed; 0: none did */
+        int error;             /**< errno of the first write that failed; 0: none did */
     } table, csv, json, trace; /**< the trace: what struct trace writes */
-    bool rows;    /**< the rows have begun */
-    bool later;   /**< the table has facts, and the caller writes its rows at the end */
-    bool figures; /**< the table has columns of figures; to be set before the first row */
-    struct list { /**< the elements of a list of the JSON, which is written at the end */
+    bool rows;                 /**< the rows have begun */
+    bool later;                /**< the table has facts, and the caller writes its rows at the end */
+    bool figures;              /**< the table has columns of figures; to be set before the first row */
+    struct list {              /**< the elements of a list of the JSON, which is written at the end */
         FILE *file;
         char *text;
         size_t size;

@@ -68,7 +68,7 @@ def main():
             raise check.Cannot(f"{path}: is there already, and was left alone; name another folder with --to")
         try:
             os.makedirs(folder, exist_ok=True)
-            with open(path, "x", encoding="utf-8", errors="surrogateescape") as file:  # its name may be in any encoding
+            with open(path, "x", encoding="utf-8", errors="surrogateescape") as file:  # of its name
                 file.write(text)
         except OSError as error:
             raise check.Cannot(f"{path}: {error.strerror}; name a folder that can be written with --to")

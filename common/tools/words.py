@@ -221,7 +221,8 @@ def remarks(step, yours, steps, unchanged):
         silent = {"thread_bytes", "copy_bytes", "in_flight", "sectors_read", "load_width"}
     elif yours["in_flight"] == 0 < steps["in_flight"]:
         found["in_flight"] = (f"No group of copies is in flight while your kernel computes, in {step} {steps['in_flight']}: "
-                              "nothing overlaps. Is the next copy started before the computation, and waited for after it? --trace FILE writes who waits for what.")
+                              "nothing overlaps. Is the next copy started before the computation, and waited for after it? "
+                              "--trace FILE writes who waits for what.")
         silent = {"in_flight"}
     silent |= {key for key in ("load_width", "copy_width") if yours[key] == 0}
     for key, (what, *questions) in REMARKS.items():

@@ -17,7 +17,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* gemm.cu and reduce.cu, as tests/CMakeLists.txt builds them. */
+/* gemm.cu and reduce.cu, as tests/unit/CMakeLists.txt builds them. */
 gemm_function gemm_f32, gemm_tf32, gemm_f32_by_bf16, gemm_f32_by_f16, gemm_bf16, gemm_bf16_by_f16,
     gemm_bf16_drops_16, gemm_f16, gemm_f32_drops_1;
 vector_function reduce_running, reduce_chunks;
@@ -55,8 +55,8 @@ const struct gemm_library *const gemm_library = &made_up;
 vector_library_function *const vector_library = NULL;
 const struct judge *const judge = &host_judge;
 
-static cudaError_t refused(int M, int N, int K, const void *A, int lda, const void *B, int ldb, void *C, int ldc,
-                           cudaStream_t stream) {
+static cudaError_t refused(int M, int N, int K, const void *A, int lda, const void *B, int ldb, void *C,
+                           int ldc, cudaStream_t stream) {
     (void)M, (void)N, (void)K, (void)A, (void)lda, (void)B, (void)ldb, (void)C, (void)ldc, (void)stream;
     return cudaErrorInvalidValue;
 }

@@ -78,7 +78,8 @@ void run_on_worker(Grid &grid) {
     char *end;
     const std::chrono::duration<double> limit(std::min(strtod(timeout.c_str(), &end), 1e9));
     if (end == timeout.c_str() || *end || !(limit.count() >= 0)) {
-        fprintf(stderr, "CPU_DEVICE_TIMEOUT %s: not allowed; allowed: seconds, such as 0.5; 0: no limit\n", seconds);
+        fprintf(stderr, "CPU_DEVICE_TIMEOUT %s: not allowed; allowed: seconds, such as 0.5; 0: no limit\n",
+                seconds);
         exit(2);
     }
     std::promise<void> done;
