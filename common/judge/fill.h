@@ -57,10 +57,10 @@ static inline struct fill fill_product(struct element_types types, uint64_t term
     if (types.out == ELEMENT_F16 && limit > 15) limit = 15;
     if (digits > 12) digits = 12;
     if (digits > limit - 8) digits = limit - 8;
-    bool wide = (types.in == ELEMENT_TF32 || types.in == ELEMENT_BF16) && types.acc == ELEMENT_F32 &&
+    bool scaled = (types.in == ELEMENT_TF32 || types.in == ELEMENT_BF16) && types.acc == ELEMENT_F32 &&
                 types.out != ELEMENT_F16;
     uint64_t most = UINT64_C(1) << (limit - digits);
-    double scale = wide ? (double)(1 << (17 - digits)) : 1;
+    double scale = scaled ? (double)(1 << (17 - digits)) : 1;
     struct fill fill = {mode, seed, terms, down, digits, (terms + most - 1) / most, scale};
     return fill;
 }
