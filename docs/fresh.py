@@ -207,7 +207,9 @@ def step_budget(page, s):
     """What the constants of the step and of its base add up to, by common/track/TRACK/budget.csv."""
     rows = {}
     for path in filter(None, (s.base_kernel, s.kernel)):
-        values = constants(path)
+        of = s.base_step if path != s.kernel and s.base_step else s
+        sizes = [2 if "16" in t else 4 for t in of.types]
+        values = constants(path) | dict(zip(("IN_BYTES", "ACC_BYTES", "OUT_BYTES"), sizes))
         for label, expression in (row.values() for row in read_csv(f"common/track/{s.track}/budget.csv")[1]):
             try:
                 value = eval(expression, {"min": min}, dict(values))

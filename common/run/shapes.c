@@ -79,11 +79,13 @@ static bool find_word(enum shape_kind kind, const char *word, struct shapes *lis
             found = true;
             if (!append(list, &s->shape, error)) return false;
         }
+    char products[64];
+    snprintf(products, sizeof products, "MxNxK (each 0 to %d)", SHAPE_SIZE_MAX);
     if (!found)
         snprintf(error, ERROR_SIZE,
                  "no %s or set '%.60s': allowed are %s%s%s, and the names that --list prints",
-                 kind == SHAPE_VECTOR ? "length" : "shape", word,
-                 kind == SHAPE_VECTOR ? "" : "MxNxK (each 0 to 2147483392)", kind == SHAPE_ANY ? " or " : "",
+                 kind == SHAPE_VECTOR ? "length" : "shape", word, kind == SHAPE_VECTOR ? "" : products,
+                 kind == SHAPE_ANY ? " or " : "",
                  kind == SHAPE_GEMM ? "" : "0 to 2^33, such as 1000, 2^28 or 2^31-1");
     return found;
 }

@@ -113,6 +113,12 @@ for program in checked:
     check("counters", sum(x["cost"] for x in loads) == sums["load_sectors"] and loads[0]["line"] > 0 and loads[0]["text"], loads)
     keys |= set(counters) | set(sums) | set(loads[0])
 
+# ---- the table for people names sums as the pages do ----
+labels = [(key, label) for label, key in re.findall(r'SUM\("([^"]+)", (\w+)\)', open(os.path.join(source, "common/run/records.c")).read())]
+with open(os.path.join(source, "docs/results/counters.csv"), encoding="utf-8") as file:
+    named = [(row["sum"], row["label"]) for row in csv.DictReader(line for line in file if line[0] != "#")]
+check("labels", named == [(key, label) for key, label in labels if not key.endswith("_ideal")], (named, labels))
+
 # ---- all names are documented ----
 ids = set(re.findall(r'^FAULT\(\w+,\s*"([^"]+)"', open(os.path.join(source, "common/cpu/faults/kinds.def")).read(), re.M))
 for name in glob.glob(os.path.join(source, "common/**/*.c"), recursive=True):

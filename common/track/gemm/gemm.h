@@ -47,7 +47,7 @@ extern "C" {
  *
  * K = 0 sets C to zero. M = 0 or N = 0 does nothing and succeeds.
  *
- * @param M,N,K   rows of C, columns of C, inner dimension; 0 to #SHAPE_SIZE_MAX (2147483392).
+ * @param M,N,K   rows of C, columns of C, inner dimension; 0 to #SHAPE_SIZE_MAX.
  * @param A,B,C   first element; aligned to the size of an element at least. No overlap.
  * @param lda     elements from one row of A to the next, at least K.
  * @param ldb     the same of B, at least N.
