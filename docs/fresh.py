@@ -238,7 +238,7 @@ def checked_device(page):
 
 def counters(heads, records, shown):
     """The sums of records side by side, those of which `shown` says so."""
-    rows = [(row["label"], [record["sums"][row["sum"]] for record in records])
+    rows = [(row["label"].strip(), [record["sums"][row["sum"]] for record in records])
             for row in read_csv("docs/results/counters.csv")[1]]
     return table(["counter"] + heads, [[words] + [f"{n:,}" for n in sums] for words, sums in rows if shown(sums)])
 

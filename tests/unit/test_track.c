@@ -52,7 +52,15 @@ static void library_version(char *text, size_t size) { snprintf(text, size, "mad
 /* In the place of common/track/cpu.c. */
 static const struct gemm_library made_up = {library_name, library_run, library_version};
 const struct gemm_library *const gemm_library = &made_up;
-vector_library_function *const vector_library = NULL;
+
+static bool sum_asked; /* whether the library that poses as CUB was called */
+static cudaError_t sum_of_floats(bool scan, size_t n, const void *x, void *y, void *workspace, size_t *bytes,
+                                 cudaStream_t stream) {
+    sum_asked = true;
+    if (workspace == NULL) *bytes = reduce_workspace_chunks(n) + 1;
+    return workspace == NULL || scan ? cudaSuccess : reduce_chunks(n, x, y, workspace, stream);
+}
+vector_library_function *const vector_library = sum_of_floats;
 const struct judge *const judge = &host_judge;
 
 static cudaError_t refused(int M, int N, int K, const void *A, int lda, const void *B, int ldb, void *C,
@@ -171,6 +179,22 @@ static void sums_are_judged_by_the_bound(void **state) {
     expect(&reduce_track, &chunks.entry, &own.entry, "--shape 1000", 0, "chunks/baseline ");
 }
 
+static void the_library_sums_floats_alone(void **state) {
+    (void)state;
+    static const struct vector_step floats = {{"floats", "f32", NULL},
+                                              reduce_chunks,
+                                              reduce_workspace_chunks},
+                                    halves = {{"halves", "f32:f32:f16", NULL},
+                                              reduce_chunks,
+                                              reduce_workspace_chunks};
+    pretend_gpu = true;
+    expect(&reduce_track, &floats.entry, NULL, "--shape 1000 --samples 5", 0, "CUB Reduce");
+    sum_asked = false;
+    expect(&reduce_track, &halves.entry, NULL, "--shape 1000 --samples 5", 1, "FAILED");
+    assert_false(sum_asked);
+    pretend_gpu = false;
+}
+
 static void rows_too_long_for_an_int_are_refused(void **state) {
     (void)state;
     static const struct gemm_step step = {{"f32", "f32", NULL}, gemm_f32};
@@ -194,6 +218,7 @@ int main(void) {
         cmocka_unit_test(a_failed_timing_names_who_failed),
         cmocka_unit_test(sums_are_judged_by_the_bound),
         cmocka_unit_test(no_run_is_no_success),
+        cmocka_unit_test(the_library_sums_floats_alone),
         cmocka_unit_test(rows_too_long_for_an_int_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
