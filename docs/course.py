@@ -156,6 +156,11 @@ def shapes_of(*sets):
 
 # ---- results ----
 
+def facts_of(comments):
+    """The facts of a run by name, from the comments of its CSV: "# driver: 580; CUDA runtime: 13.0" has two."""
+    return dict(fact.split(": ", 1) for c in comments for fact in c[1:].strip().split("; ") if ": " in fact)
+
+
 @functools.cache
 def results(part):
     """All rows of docs/results/GPU-PART.csv, each with its file and the facts of that."""
@@ -163,7 +168,7 @@ def results(part):
     for path in sorted(glob.glob(f"{ROOT}/docs/results/*-{part}.csv")):
         if not path.endswith(f"-profile-{part}.csv"):
             comments, found = read_csv(path)
-            facts = dict(c[1:].strip().split(": ", 1) for c in comments if ": " in c)
+            facts = facts_of(comments)
             rows += [dict(row, file=os.path.relpath(path, ROOT), facts=facts) for row in found]
     return rows
 

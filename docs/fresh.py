@@ -207,7 +207,9 @@ def step_budget(page, s):
     """What the constants of the step and of its base add up to, by common/track/TRACK/budget.csv."""
     rows = {}
     for path in filter(None, (s.base_kernel, s.kernel)):
-        values = constants(path)
+        of = s.base_step if path != s.kernel and s.base_step else s
+        sizes = [2 if "16" in t else 4 for t in of.types]
+        values = constants(path) | dict(zip(("IN_BYTES", "ACC_BYTES", "OUT_BYTES"), sizes))
         for label, expression in (row.values() for row in read_csv(f"common/track/{s.track}/budget.csv")[1]):
             try:
                 value = eval(expression, {"min": min}, dict(values))
@@ -236,7 +238,7 @@ def checked_device(page):
 
 def counters(heads, records, shown):
     """The sums of records side by side, those of which `shown` says so."""
-    rows = [(row["label"], [record["sums"][row["sum"]] for record in records])
+    rows = [(row["label"].strip(), [record["sums"][row["sum"]] for record in records])
             for row in read_csv("docs/results/counters.csv")[1]]
     return table(["counter"] + heads, [[words] + [f"{n:,}" for n in sums] for words, sums in rows if shown(sums)])
 
@@ -304,7 +306,7 @@ def caption(page, rows):
     for path in sorted({row["file"] for row in rows}):
         facts = next(row["facts"] for row in rows if row["file"] == path)
         words = [next(row["device"] for row in rows if row["file"] == path)]
-        words += [f"{k} {facts[k]}" if k != "date" else facts[k] for k in ("date", "driver", "runtime") if k in facts]
+        words += [facts["date"], f"driver {facts['driver']}", f"CUDA {facts['CUDA runtime']}"]
         parts.append(f"{', '.join(words)}: {link(page, path)}")
     return "\n" + "; ".join(parts) + ".\n" if parts else ""
 

@@ -86,8 +86,8 @@ struct cpu_trace_event {
     const uint64_t *address;        /**< of those lanes, in order; in shared memory from its beginning */
 };
 typedef void cpu_trace_call(void *context, const struct cpu_trace_event *event);
-/** Calls `call` for each event of the first #CPU_TRACE_BLOCKS blocks of a grid, while the checked flavour counts: warp by
- * warp from one barrier to the next. Null: no more. */
+/** Calls `call` for each event of the first #CPU_TRACE_BLOCKS blocks of a grid, while the checked flavour
+ * counts: warp by warp from one barrier to the next. Null: no more. */
 void cpu_trace(cpu_trace_call *call, void *context);
 enum { CPU_TRACE_BLOCKS = 4 };
 

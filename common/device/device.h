@@ -98,7 +98,7 @@ void device_faults_clear(void);
 void device_count(void);
 /** Fills in what was counted since; the lines are the device's until the next call. */
 void device_counted(struct counters *counters);
-/** Adds what is counted from now on to a trace; null: no more. */
+/** Adds what is counted from now on to a trace, and writes it if the kernel crashes; null: no more. */
 void device_trace(struct trace *trace);
 
 /** "not optimised" or "device debugging" if this program is slow for such a reason, else "". */

@@ -41,6 +41,7 @@ def main():
     parser.add_argument("--rung", metavar="K", type=int, help="not the whole step, but its K-th rung (or its baseline's)")
     parser.add_argument("--to", metavar="FOLDER", help="write it there (default: mine, in the source tree)")
     options = parser.parse_args()
+    sys.stdout.reconfigure(errors="surrogateescape")
     build = check.Build(options.settings)
     sys.path.insert(0, os.path.join(build.source, "docs"))
     import course  # the steps' files, and what their pages say
@@ -67,7 +68,7 @@ def main():
             raise check.Cannot(f"{path}: is there already, and was left alone; name another folder with --to")
         try:
             os.makedirs(folder, exist_ok=True)
-            with open(path, "x", encoding="utf-8") as file:
+            with open(path, "x", encoding="utf-8", errors="surrogateescape") as file:  # of its name
                 file.write(text)
         except OSError as error:
             raise check.Cannot(f"{path}: {error.strerror}; name a folder that can be written with --to")

@@ -419,6 +419,10 @@ def test_start():
     for name in [n for n in sorted(os.listdir(os.path.join(SOURCE, "tests/diffs/rungs"))) if "_baseline_1_" in n]:
         expect(2, rf"--rung 1: not allowed; it starts from nothing: read tests/diffs/rungs/{name}; allowed: 2 to \d", START, name[:2],
                "--rung", "1", "--to", "to")
+    odd = os.fsencode(FOLDER) + b"/to-\xff"  # no UTF-8
+    done = subprocess.run([START, "06", "--to", odd], capture_output=True)
+    if done.returncode != 0 or b"/to-\xff/06_wmma_db.cu" not in done.stdout or not os.path.exists(odd + b"/06_wmma_db.cu"):
+        bad.append(f"a name that is no UTF-8: {done}")
     write("to/07_fp32_db.cu", "mine\n")
     expect(2, "to/07_fp32_db.cu: is there already, and was left alone", START, "07", "--to", "to")
     with open(os.path.join(FOLDER, "to/07_fp32_db.cu"), encoding="utf-8") as file:

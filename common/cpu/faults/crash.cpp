@@ -75,7 +75,13 @@ static const bool watched = [] { // for the host code of a kernel.cu
 void run_on_worker(Grid &grid) {
     const char *seconds = getenv("CPU_DEVICE_TIMEOUT");
     timeout = seconds ? seconds : "60";
-    const std::chrono::duration<double> limit(atof(timeout.c_str()));
+    char *end;
+    const std::chrono::duration<double> limit(std::min(strtod(timeout.c_str(), &end), 1e9));
+    if (end == timeout.c_str() || *end || !(limit.count() >= 0)) {
+        fprintf(stderr, "CPU_DEVICE_TIMEOUT %s: not allowed; allowed: seconds, such as 0.5; 0: no limit\n",
+                seconds);
+        exit(2);
+    }
     std::promise<void> done;
     // A new thread each time: the caller's thread-local variables must survive the poison.
     std::thread worker([&] {

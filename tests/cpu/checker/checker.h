@@ -54,8 +54,8 @@ enum racy {
 };
 cudaError_t run_racy(enum racy kernel, const int *in, int *out, unsigned *flag);
 
-/** One warp: lane l loads in[l * stride], stores it to shared word l * pitch and out[l], 16 bytes if wide. */
-cudaError_t run_strides(int stride, int pitch, int wide, const int *in, int *out);
+/** One warp: lane l loads in[l * stride], stores it to shared word l * pitch and out[l], 16 bytes if vec16. */
+cudaError_t run_strides(int stride, int pitch, int vec16, const int *in, int *out);
 
 #ifdef __cplusplus
 }

@@ -151,15 +151,15 @@ static __global__ void strides(int stride, int pitch, const int *in, int *out) {
     __syncwarp();
     out[l] = s[l * pitch];
 }
-static __global__ void wide_strides(int stride, int pitch, const int *in, int *out) {
+static __global__ void vec16_strides(int stride, int pitch, const int *in, int *out) {
     __shared__ __align__(16) int s[32 * 36];
     int l = threadIdx.x;
     *(int4 *)&s[l * pitch] = *(const int4 *)&in[l * stride];
     __syncwarp();
     *(int4 *)&out[l * 4] = *(const int4 *)&s[l * pitch];
 }
-cudaError_t run_strides(int stride, int pitch, int wide, const int *in, int *out) {
-    if (wide) wide_strides<<<1, 32>>>(stride, pitch, in, out);
+cudaError_t run_strides(int stride, int pitch, int vec16, const int *in, int *out) {
+    if (vec16) vec16_strides<<<1, 32>>>(stride, pitch, in, out);
     else strides<<<1, 32>>>(stride, pitch, in, out);
     return cudaGetLastError();
 }
