@@ -262,6 +262,20 @@ def test_compare():
            edited("x.cu", (copy, line)))
 
 
+def test_sizes():
+    """Bugs that only some sizes show: those of a counting run, of several tiles, and of several tiles of one block."""
+    name = edited("x.cu", (HOST, "    if (N == 40 && K == 129) return cudaErrorInvalidValue;\n" + HOST))
+    expect(1, ["x.cu: a call that failed", "Repeat just this: .* --m 33 --n 40 --k 129 --pad 1"], CHECK, "06", name)
+    name = edited("x.cu", ("volatile tile_status *", "tile_status *"), step="09_scan_async")
+    expect(1, ["x.cu: a race", f"x.cu:{line_of(name, 'status[at')}: race in device memory"], CHECK, "09", name)
+    name = edited("x.cu", ("ticket = atomicAdd(tickets, 1);", "ticket = (*tickets)++;"), step="09_scan_async")
+    expect(1, ["x.cu: a race", f"x.cu:{line_of(name, '(*tickets)++')}: race in device memory"], CHECK, "09", name)
+    for old, new in [("buf = (buf + 1) % STAGES", "buf = buf % STAGES"), ("tile += gridDim.x", "tile += gridDim.x + 1"),
+                     ("tile + (size_t)STAGES * gridDim.x", "tile + (size_t)gridDim.x"),
+                     ("add_tile(&acc, v);", "add_tile(&acc, v); if (tile >= gridDim.x) break;")]:
+        expect(1, ["x.cu: wrong values", "This was at n = 6500003"], CHECK, "08", edited("x.cu", (old, new), step="08_reduction_async"))
+
+
 def test_solutions():
     """Every solution of an exercise is a right kernel of its step, and not the step itself."""
     for diff in sorted(glob.glob(os.path.join(SOURCE, "tests/diffs/solutions/*.diff"))):
