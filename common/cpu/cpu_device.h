@@ -18,6 +18,7 @@ struct cpu_schedule {
     enum cpu_order order;
     enum cpu_async async;
     unsigned seed;
+    unsigned resident; /**< the most blocks at once, of the checked flavour; one of the plain */
 };
 
 /** The schedules that verification goes through; the end is an entry whose name is null. */

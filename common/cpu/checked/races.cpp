@@ -63,7 +63,7 @@ struct Race {
 struct GridTrace {
     std::unordered_map<uintptr_t, ShadowPage> pages;
     std::pair<uintptr_t, ShadowPage *> recent[64];
-    std::unordered_map<const void *, Known> flags;
+    std::unordered_map<uintptr_t, Known> flags;
     std::map<std::tuple<FaultKind, uint32_t, uint32_t>, Race> races; ///< by kind and places
 };
 
@@ -72,8 +72,13 @@ constexpr size_t page_bytes = 4096;
 BlockClock &clock_of(const Block &block) { return static_cast<BlockClock &>(*block.trace); }
 AgentClock &clock_of(Agent agent) { return clock_of(agent.block).agents[agent.number]; }
 
+/// An address, of which shared memory has one for each resident block.
+uintptr_t where(const Block &block, const void *p) {
+    return uintptr_t(p) | (block.shared.has(p) ? uintptr_t(block.slot) << 52 : 0);
+}
+
 ShadowPage &find_page(const Block &block, const void *p) {
-    auto [at, fresh] = block.grid.trace->pages.try_emplace(uintptr_t(p) / page_bytes);
+    auto [at, fresh] = block.grid.trace->pages.try_emplace(where(block, p) / page_bytes);
     if (!fresh) return at->second;
     const Allocation *a = find_allocation(block.grid.device, p);
     const char *end = a ? a->end : reinterpret_cast<const char *>(UINTPTR_MAX);
@@ -83,7 +88,7 @@ ShadowPage &find_page(const Block &block, const void *p) {
 }
 
 ShadowPage &page_of(const Block &block, const void *p) {
-    uintptr_t number = uintptr_t(p) / page_bytes;
+    uintptr_t number = where(block, p) / page_bytes;
     auto &slot = block.grid.trace->recent[number % 64];
     if (slot.first != number) slot = {number, &find_page(block, p)};
     return *slot.second;
@@ -212,12 +217,13 @@ void touch(Agent agent, Place place, const void *p, unsigned size, bool write, b
 void use_flag(Agent agent, const void *p, bool reads, bool writes) {
     AgentClock &clock = clock_of(agent);
     auto &flags = agent.block.grid.trace->flags;
-    auto at = flags.find(p);
+    const uintptr_t address = where(agent.block, p);
+    auto at = flags.find(address);
     const Known here = at == flags.end() ? nullptr : at->second;
     if (reads) clock.flags.seen = joined(clock.flags.seen, here);
     // A write without a fence before it tells nothing, and what others told no longer holds.
     if (writes && (clock.flags.released || !reads))
-        flags[p] = reads ? joined(here, clock.flags.released) : clock.flags.released;
+        flags[address] = reads ? joined(here, clock.flags.released) : clock.flags.released;
 }
 
 void fence(Agent agent, bool device) {
@@ -266,8 +272,9 @@ struct Checker final : Counter {
     void block_begin(Block &block) override {
         if (!block.trace) block.trace = std::make_shared<BlockClock>(block.threads);
         auto &flags = block.grid.trace->flags;
+        const uintptr_t begin = where(block, block.shared.begin), size = size_t(block.shared.end - block.shared.begin);
         for (auto at = flags.begin(); at != flags.end();)
-            at = block.shared.has(at->first) ? flags.erase(at) : std::next(at);
+            at = at->first - begin < size ? flags.erase(at) : std::next(at);
         BlockClock &clock = clock_of(block);
         for (size_t i = 0; i < clock.agents.size(); ++i) {
             AgentClock &a = clock.agents[i];
@@ -278,8 +285,11 @@ struct Checker final : Counter {
     void block_end(Block &block) override { count_block(block, false); }
     void access(Agent agent, Place place, const void *p, unsigned size, Access kind) override {
         const Block &block = agent.block;
-        if (block.stacks.has(p)) return;
+        if (block.stacks->has(p)) return;
         const bool shared = block.shared.has(p), writes = kind & WRITE;
+        if (kind == VOLATILE_READ) preempt(true);
+        else if (kind == READ && !shared && ++self->reads % 65536 == 0) let_others_run(); // __ldcg in a loop
+        if (!shared && kind & FLAG) (writes ? tell_blocks : ask_blocks)(agent.block);
         if (shared && !block.shared.allows(p, size))
             return fault(place, FaultKind::bounds_shared, block.shared.dynamic_size);
         const ShadowPage &page = page_of(block, p);

@@ -21,7 +21,7 @@ static FaultKind explain(int signal, const siginfo_t *info, const char *access,
     if (signal == SIGFPE) return FaultKind::crash_division;
     if (info->si_code == SI_TKILL) return parts = {timeout}, FaultKind::crash_timeout;
     if (signal == SIGBUS || info->si_code == SI_KERNEL) return FaultKind::crash_misaligned;
-    if (resident && resident->stacks.has_guard(info->si_addr)) return FaultKind::crash_stack_overflow;
+    if (resident && resident->stacks->has_guard(info->si_addr)) return FaultKind::crash_stack_overflow;
     const auto [kind, words] =
         describe_address(resident ? resident->grid.device : devices[0], info->si_addr, 1);
     return parts = {access, words}, kind;

@@ -26,6 +26,8 @@ enum silent {
     PACKED_WORD,         /**< flag and value in one volatile word */
     CHAIN_OF_BLOCKS,     /**< block 0 tells block 1, block 1 tells block 2 */
     SAME_WORD_BY_A_WARP, /**< one instruction of a warp writes one word */
+    SHARED_OF_EACH,      /**< blocks that take turns have shared memory of their own */
+    TICKETS_SPIN,        /**< a block waits in a plain loop for a volatile word of the block before it */
     SILENT_KERNELS
 };
 cudaError_t run_silent(enum silent kernel, const int *in, int *out, unsigned *flag);

@@ -125,6 +125,29 @@ static __global__ void chain_of_blocks(const int *in, int *out, unsigned *flag) 
 
 static __global__ void same_word_by_a_warp(const int *in, int *out) { out[threadIdx.x / 32] = in[0]; }
 
+static __global__ void shared_of_each(int *out, unsigned *flag) {
+    extern __shared__ int smem[];
+    __shared__ int s[64];
+    int t = threadIdx.x;
+    s[t] = smem[t] = (int)blockIdx.x;
+    if (t == 0) atomicAdd(flag, 1); // others run now
+    __syncthreads();
+    if (t == 0) atomicAdd(flag, 1);
+    __syncthreads();
+    if (s[63 - t] == (int)blockIdx.x && smem[63 - t] == (int)blockIdx.x) atomicAdd(&out[blockIdx.x], 1);
+    __syncthreads();
+    if (t == 0 && out[blockIdx.x] != 64) *(volatile int *)nullptr = 1; // a fault is what the test sees
+}
+
+static __global__ void tickets_spin(int *out, unsigned *flag) {
+    volatile int *done = out;
+    int ticket = (int)atomicAdd(flag, 1);
+    if (ticket > 0)
+        while (!done[ticket - 1]) {
+        }
+    done[ticket] = 1;
+}
+
 cudaError_t run_silent(enum silent kernel, const int *in, int *out, unsigned *flag) {
     switch (kernel) {
     case NEIGHBOUR_BYTES: neighbour_bytes<<<3, 64>>>(in, out); break;
@@ -139,6 +162,8 @@ cudaError_t run_silent(enum silent kernel, const int *in, int *out, unsigned *fl
     case PACKED_WORD: packed_word<<<4, 32>>>(in, out); break;
     case CHAIN_OF_BLOCKS: chain_of_blocks<<<3, 1>>>(in, out, flag); break;
     case SAME_WORD_BY_A_WARP: same_word_by_a_warp<<<1, 64>>>(in, out); break;
+    case SHARED_OF_EACH: shared_of_each<<<50, 64, 256>>>(out, flag); break;
+    case TICKETS_SPIN: tickets_spin<<<50, 1>>>(out, flag); break;
     case SILENT_KERNELS: break;
     }
     return cudaGetLastError();
