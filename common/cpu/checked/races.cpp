@@ -20,10 +20,13 @@ using Known = std::shared_ptr<const BlockClocks>; ///< null: of none
 struct Epoch {
     uint64_t clock : 32, place : 32;
     uint64_t block : 32, agent : 16;
-    uint64_t atomic : 8; ///< or volatile: such accesses do not race with each other
+    uint64_t atomic : 8; ///< a Strength: 0 of a plain access
     uint64_t kind : 8;
 };
 enum EpochKind { plain, copied, in_flight };
+/// Of accesses that do not race with each other, unless both are loose: volatile ones of shared memory with no fence
+/// before the write, as in the warp-synchronous code of before sm_70.
+enum Strength { loose = 1, strong };
 
 struct ShadowCell {
     Epoch write, atomic; ///< the latest plain write, and the latest atomic one since
@@ -40,6 +43,7 @@ struct ShadowPage {
 /// read; and what its own flags tell, since its last fence.
 struct Flags {
     Known acquired, seen, released;
+    bool fenced = false; ///< a fence, and no volatile read of shared memory since: the next write is a flag
 };
 struct AgentClock {
     uint32_t now = 1;
@@ -112,7 +116,8 @@ Known joined(const Known &a, const Known &b) {
 }
 
 Flags joined(const Flags &a, const Flags &b) {
-    return {joined(a.acquired, b.acquired), joined(a.seen, b.seen), joined(a.released, b.released)};
+    return {joined(a.acquired, b.acquired), joined(a.seen, b.seen), joined(a.released, b.released),
+            a.fenced || b.fenced};
 }
 
 bool same_warp(Epoch a, Epoch b) { return a.block == b.block && a.agent / warp_size == b.agent / warp_size; }
@@ -134,7 +139,7 @@ struct Check {
         return at != clock.flags.acquired->end() && before.clock <= (*at->second)[before.agent];
     }
     bool unordered(Epoch before) const {
-        return before.clock && !(now.atomic && before.atomic) && !ordered(before);
+        return before.clock && !(now.atomic && before.atomic && now.atomic + before.atomic > 2 * loose) && !ordered(before);
     }
     /// Lanes of a warp may write to one address by one instruction: CUDA promises that one of them wins.
     bool one_instruction(Epoch before) const {
@@ -200,7 +205,7 @@ template<class F>
     }
 }
 
-void touch(Agent agent, Place place, const void *p, unsigned size, bool write, bool atomic,
+void touch(Agent agent, Place place, const void *p, unsigned size, bool write, int atomic,
            EpochKind kind = plain) {
     static const uintptr_t program_begin = uintptr_t(place_in_program(0));
     Block &block = agent.block;
@@ -208,7 +213,7 @@ void touch(Agent agent, Place place, const void *p, unsigned size, bool write, b
     const AgentClock &clock = trace.agents[agent.number];
     const auto offset = uint32_t(uintptr_t(place) - program_begin);
     const Epoch now = {clock.now, offset,       uint32_t(block.number), uint16_t(agent.number),
-                       atomic,    uint8_t(kind)};
+                       uint8_t(atomic), uint8_t(kind)};
     const Check check = {block, clock, trace.common.data(), now, write, block.shared.has(p)};
     each_cell(block, p, size, check);
 }
@@ -243,6 +248,7 @@ void fence(Agent agent, bool device) {
     known[agent.number] = clock.now++;
     told[number * 2 + !device] = std::make_shared<VectorClock>(known);
     clock.flags.released = joined(clock.flags.released, std::make_shared<BlockClocks>(told));
+    clock.flags.fenced = true;
 }
 
 void report_races(Grid &grid) {
@@ -301,17 +307,20 @@ struct Checker final : Counter {
         const Op op = kind == ATOMIC ? Op::atomic : writes ? Op::store : Op::load;
         const uint64_t address = shared ? block.shared.offset(p) : uintptr_t(p);
         if (counting) count_later(agent, op, shared, place, address, size);
-        touch(agent, place, p, size, writes, kind & FLAG);
+        bool &fenced = clock_of(agent).flags.fenced;
+        if (shared && kind == VOLATILE_READ) fenced = false;
+        const bool is_strong = kind == ATOMIC || !shared || (writes && fenced);
+        touch(agent, place, p, size, writes, !(kind & FLAG) ? 0 : is_strong ? strong : loose);
         if (kind & FLAG) use_flag(agent, p, kind & READ, writes);
     }
     void async_issue(Agent agent, const AsyncCopy &c) override {
         const uint64_t to = agent.block.shared.offset(c.dst);
         if (const unsigned read = c.size - c.zfill) {
             if (counting) count_later(agent, Op::copy, false, c.place, uintptr_t(c.src), read, to);
-            touch(agent, c.place, c.src, read, false, false);
+            touch(agent, c.place, c.src, read, false, 0);
         }
         if (counting) count_later(agent, Op::copy, true, c.place, to, c.size);
-        touch(agent, c.place, c.dst, c.size, true, false, in_flight);
+        touch(agent, c.place, c.dst, c.size, true, 0, in_flight);
     }
     void async_land(Agent agent, const AsyncCopy &c) override {
         const uint32_t now = clock_of(agent).now;
