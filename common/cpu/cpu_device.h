@@ -41,6 +41,9 @@ struct cpu_fault {
 unsigned cpu_faults(void);
 /** Fault `i`, or null; the device's until cpu_faults_clear(). */
 const struct cpu_fault *cpu_fault(unsigned i);
+/** What is allowed, and explains a wrong result: a launch that was refused, a shuffle from a lane outside its mask. Makes
+ * faults of it, or, with 0, forgets it. */
+void cpu_suspects(int as_faults);
 /** Forgets the faults, and the error that they left in the runtime. */
 void cpu_faults_clear(void);
 /** `call` is called once if a kernel or host code has crashed or does not end: then the process ends, with

@@ -51,7 +51,10 @@ static void on_crash(void) {
     report_end();
 }
 
+void device_suspects(void) { cpu_suspects(1); }
+
 void device_watch(struct report *report, const struct fault *context) {
+    cpu_suspects(0);
     report_of_run = report;
     context_of_run = *context;
     cpu_on_crash(on_crash);

@@ -206,7 +206,8 @@ def test_crash():
     case("a failed assertion in host code", "throw", (HOST, "    if (M == 35) throw 5;\n" + HOST))
     case("an early end", "", ("#include <mma.h>", "#include <stdlib.h>\n#include <mma.h>"),
          (HOST, "    exit(0);\n" + HOST))
-    case("a call that failed", "", ("<<<blocks, THREADS,", "<<<blocks, 2048,"), more=["cudaErrorInvalidValue"])
+    case("a launch that was refused", "<<<blocks", ("<<<blocks, THREADS,", "<<<blocks, 2048,"), more=["a block of 2048 x 1 x 1 threads"])
+    case("a grid of too many blocks", "<<<blocks", ("<<<blocks, THREADS,", "<<<blocks * 1000000, THREADS,"), seconds=1)
     case("a barrier that not all threads of the block reach",
          "__syncthreads(); // odd",
          ("        __syncthreads();\n",

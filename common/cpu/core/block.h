@@ -5,6 +5,7 @@
  * thread-local memory, is put aside for the next one. */
 #pragma once
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <deque>
 #include <memory>
@@ -97,6 +98,8 @@ struct Grid {
     cpu_schedule schedule;
     uint64_t random_state;
     std::shared_ptr<GridTrace> trace;
+    uint64_t blocks, begun; ///< of them
+    std::chrono::steady_clock::time_point progress; ///< when the last of these began
     unsigned random_number();
 };
 

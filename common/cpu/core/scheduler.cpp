@@ -182,6 +182,7 @@ void run_grid(Grid &grid) {
     const Launch &l = grid.launch;
     uint64_t blocks = uint64_t(l.grid.x) * l.grid.y * l.grid.z, b = 0, step = 1;
     unsigned threads = l.block.x * l.block.y * l.block.z;
+    grid.blocks = blocks;
     grid.random_state = grid.schedule.seed * 0x9e3779b97f4a7c15u + 1;
     if (grid.schedule.order == CPU_REVERSE) b = step = blocks - 1;
     if (grid.schedule.order == CPU_RANDOM) {
@@ -195,10 +196,9 @@ void run_grid(Grid &grid) {
     for (const auto &place : places) unused.insert(unused.begin(), place.get());
     resident = unused.back();
     tracer->launch_begin(grid);
-    uint64_t begun = 0;
     size_t turn = 0;
-    for (bool right = true; right && (begun < blocks || !here.empty());) {
-        const bool fresh = begun < blocks && !unused.empty();
+    for (bool right = true; right && (grid.begun < blocks || !here.empty());) {
+        const bool fresh = grid.begun < blocks && !unused.empty();
         if (fresh) here.push_back(unused.back()), unused.pop_back();
         turn = (fresh || turn == 0 ? here.size() : turn) - 1;
         Block &block = *here[turn];
@@ -210,7 +210,8 @@ void run_grid(Grid &grid) {
         if (fresh) {
             begin_block(block, b);
             b = (b + step) % blocks; // below 2^63: both are
-            ++begun;
+            ++grid.begun;
+            grid.progress = std::chrono::steady_clock::now();
         }
         right = run_turn(block);
         if (block.alive) continue;
