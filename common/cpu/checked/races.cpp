@@ -139,7 +139,8 @@ struct Check {
         return at != clock.flags.acquired->end() && before.clock <= (*at->second)[before.agent];
     }
     bool unordered(Epoch before) const {
-        return before.clock && !(now.atomic && before.atomic && now.atomic + before.atomic > 2 * loose) && !ordered(before);
+        return before.clock && !(now.atomic && before.atomic && now.atomic + before.atomic > 2 * loose) &&
+               !ordered(before);
     }
     /// Lanes of a warp may write to one address by one instruction: CUDA promises that one of them wins.
     bool one_instruction(Epoch before) const {
@@ -212,7 +213,7 @@ void touch(Agent agent, Place place, const void *p, unsigned size, bool write, i
     const BlockClock &trace = clock_of(block);
     const AgentClock &clock = trace.agents[agent.number];
     const auto offset = uint32_t(uintptr_t(place) - program_begin);
-    const Epoch now = {clock.now, offset,       uint32_t(block.number), uint16_t(agent.number),
+    const Epoch now = {clock.now,       offset,       uint32_t(block.number), uint16_t(agent.number),
                        uint8_t(atomic), uint8_t(kind)};
     const Check check = {block, clock, trace.common.data(), now, write, block.shared.has(p)};
     each_cell(block, p, size, check);
@@ -278,7 +279,8 @@ struct Checker final : Counter {
     void block_begin(Block &block) override {
         if (!block.trace) block.trace = std::make_shared<BlockClock>(block.threads);
         auto &flags = block.grid.trace->flags;
-        const uintptr_t begin = where(block, block.shared.begin), size = size_t(block.shared.end - block.shared.begin);
+        const uintptr_t begin = where(block, block.shared.begin),
+                        size = size_t(block.shared.end - block.shared.begin);
         for (auto at = flags.begin(); at != flags.end();)
             at = at->first - begin < size ? flags.erase(at) : std::next(at);
         BlockClock &clock = clock_of(block);

@@ -66,7 +66,9 @@ struct SharedMemory {
     size_t dynamic_size;         ///< what the launch asked for
     size_t offset(const void *p) const { return size_t(static_cast<const char *>(p) - begin); }
     bool has(const void *p) const { return offset(p) < size_t(end - begin); }
-    size_t used() const { return size_t(dynamic - begin) + dynamic_size; } ///< behind it nothing is a kernel's
+    size_t used() const {
+        return size_t(dynamic - begin) + dynamic_size;
+    } ///< behind it nothing is a kernel's
     /// Whether a kernel may use all of it: of dynamic memory, what the launch asked for.
     bool allows(const void *p, size_t size) const {
         const char *c = static_cast<const char *>(p), *last = dynamic + dynamic_size;
@@ -74,7 +76,8 @@ struct SharedMemory {
     }
 };
 
-constexpr unsigned most_stacks = 20; ///< Stacks at once: Linux allows a process 65,530 mappings, and each takes 2,048
+constexpr unsigned most_stacks =
+    20; ///< Stacks at once: Linux allows a process 65,530 mappings, and each takes 2,048
 /// The stacks of blocks' threads, each at a multiple of its size, with an inaccessible page below.
 struct Stacks {
     char *begin;
@@ -98,7 +101,7 @@ struct Grid {
     cpu_schedule schedule;
     uint64_t random_state;
     std::shared_ptr<GridTrace> trace;
-    uint64_t blocks, begun; ///< of them
+    uint64_t blocks, begun;                         ///< of them
     std::chrono::steady_clock::time_point progress; ///< when the last of these began
     unsigned random_number();
 };
@@ -108,13 +111,13 @@ struct Block {
     Grid &grid;
     unsigned threads;
     SharedMemory shared;
-    unsigned slot; ///< of the grid's places
+    unsigned slot;                  ///< of the grid's places
     std::shared_ptr<Stacks> stacks; ///< of several small blocks; ahead of the threads, whose fibers end first
     unsigned first_stack;
     std::vector<char> aside = {}; ///< its shared memory while it is another's turn
     bool gives_way = false;       ///< at its threads' next stop
     unsigned polls = 0;           ///< how often it may have waited for another block
-    uint64_t number = 0; ///< linear index in the grid
+    uint64_t number = 0;          ///< linear index in the grid
     uint3 index = {};
     bool grid_is_over = false;
     unsigned alive = 0;
@@ -150,7 +153,7 @@ Position position(const Grid &grid, unsigned rank, uint64_t block);
 // ---- shared.cpp ----
 SharedMemory find_shared(size_t dynamic_size); ///< of the calling OS thread
 void poison_shared(const SharedMemory &shared);
-void put_aside(Block &block);  ///< its shared memory
+void put_aside(Block &block); ///< its shared memory
 void take_again(Block &block);
 void check_dynamic_shared(const SharedMemory &shared, Place place);
 size_t static_shared(const void *kernel); ///< bytes of the __shared__ variables in its body

@@ -38,7 +38,8 @@ static std::string refusal(const Launch &l) {
     auto words = [](const dim3 &d) { return part(d.x) + " x " + part(d.y) + " x " + part(d.z); };
     if (!g.x || !g.y || !g.z || g.x > 0x7fffffff || g.y > 65535 || g.z > 65535)
         return "a grid of " + words(g) + " blocks; allowed: from 1 to 2147483647 x 65535 x 65535";
-    if (!b.x || !b.y || !b.z || b.x > max_threads || b.y > max_threads || b.z > 64 || b.x * b.y * b.z > max_threads)
+    if (!b.x || !b.y || !b.z || b.x > max_threads || b.y > max_threads || b.z > 64 ||
+        b.x * b.y * b.z > max_threads)
         return "a block of " + words(b) + " threads; allowed: from 1 to 1024, and 64 in z";
     if (k.fixed > shared_default)
         return part(k.fixed) + " bytes of static shared memory; allowed: " + part(shared_default);

@@ -125,7 +125,8 @@ void make_ready(Block &block, const std::vector<unsigned> &ranks) {
 
 void tell_blocks(Block &block) {
     block.polls = 0;
-    block.gives_way = block.gives_way || (block.grid.schedule.resident > 1 && block.grid.random_number() % 4 != 0);
+    block.gives_way =
+        block.gives_way || (block.grid.schedule.resident > 1 && block.grid.random_number() % 4 != 0);
 }
 void ask_blocks(Block &block) {
     if (++block.polls % 64 == 0) block.gives_way = true;

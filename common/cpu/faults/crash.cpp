@@ -20,8 +20,10 @@ static FaultKind explain(int signal, const siginfo_t *info, const char *access,
     if (signal == SIGABRT) return FaultKind::crash_abort;
     if (signal == SIGFPE) return FaultKind::crash_division;
     if (info->si_code == SI_TKILL && resident->grid.begun > 1 &&
-        std::chrono::steady_clock::now() - resident->grid.progress < std::chrono::duration<double>(atof(timeout.c_str()) / 2))
-        return parts = {timeout, part(resident->grid.begun), part(resident->grid.blocks)}, FaultKind::crash_blocks;
+        std::chrono::steady_clock::now() - resident->grid.progress <
+            std::chrono::duration<double>(atof(timeout.c_str()) / 2))
+        return parts = {timeout, part(resident->grid.begun), part(resident->grid.blocks)},
+               FaultKind::crash_blocks;
     if (info->si_code == SI_TKILL) return parts = {timeout}, FaultKind::crash_timeout;
     if (signal == SIGBUS || info->si_code == SI_KERNEL) return FaultKind::crash_misaligned;
     if (resident && resident->stacks->has_guard(info->si_addr)) return FaultKind::crash_stack_overflow;

@@ -333,13 +333,17 @@ static void test_suspects(void **state) {
         const char *message;
     } refused[] = {
         {{1, 1, 1}, {2000, 1, 1}, 0, "refused: a block of 2000 x 1 x 1 threads; allowed: from 1 to 1024"},
-        {{1, 70000, 1}, {1, 1, 1}, 0, "refused: a grid of 1 x 70000 x 1 blocks; allowed: from 1 to 2147483647"},
+        {{1, 70000, 1},
+         {1, 1, 1},
+         0,
+         "refused: a grid of 1 x 70000 x 1 blocks; allowed: from 1 to 2147483647"},
         {{1, 1, 1}, {1, 1, 1}, 98304, "refused: 98304 bytes of dynamic shared memory; allowed: 49152"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof refused / sizeof *refused; ++i) {
         cpu_suspects(0);
-        assert_int_equal(run_shape(refused[i].grid, refused[i].block, refused[i].dynamic, out), cudaErrorInvalidValue);
+        assert_int_equal(run_shape(refused[i].grid, refused[i].block, refused[i].dynamic, out),
+                         cudaErrorInvalidValue);
         assert_int_equal(cpu_faults(), 0);
         cpu_suspects(1);
         assert_int_equal(cpu_faults(), 1);
@@ -355,7 +359,8 @@ static void test_suspects(void **state) {
         cpu_schedule_set(s);
         assert_int_equal(run_wrong(READS_OUTSIDE_MASK, in, out, WORDS), cudaSuccess);
         cpu_suspects(1);
-        assert_report(text_of(0), "OUTSIDE_MASK", "__shfl_xor_sync: lane 0 reads lane 16, not in mask 0000000f");
+        assert_report(text_of(0), "OUTSIDE_MASK",
+                      "__shfl_xor_sync: lane 0 reads lane 16, not in mask 0000000f");
         cpu_faults_clear();
     }
 }
