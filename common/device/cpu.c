@@ -53,7 +53,10 @@ static void on_crash(void) {
     if (trace_of_run != NULL) trace_close(trace_of_run);
 }
 
+void device_suspects(void) { cpu_suspects(1); }
+
 void device_watch(struct report *report, const struct fault *context) {
+    cpu_suspects(0);
     report_of_run = report;
     context_of_run = *context;
     cpu_on_crash(on_crash);

@@ -94,6 +94,9 @@ bool device_fault(unsigned i, struct fault *fault);
 /** Forgets them. */
 void device_faults_clear(void);
 
+/** Makes faults of what explains a wrong result of the run that device_watch() began: a launch that was refused. */
+void device_suspects(void);
+
 /** Begins to count, from zero. */
 void device_count(void);
 /** Fills in what was counted since; the lines are the device's until the next call. */

@@ -315,8 +315,9 @@ class Check:
     # ---- compare ----
 
     def count(self, program, options):
-        """The sums that a checked program counts, of its step and, with --base, of its base."""
-        counters = self.run(program, ["--counters", *options], 6 * self.options.timeout)[1].get("counters", [])
+        """A counting run's result, its records, and the sums of its step and, with --base, of its base."""
+        done, found = self.run(program, ["--counters", *options], 6 * self.options.timeout)
+        counters = found.get("counters", [])
         for counted in counters:
             sums = counted["sums"]
             sums["sectors_read"] = sums["load_sectors"] + sums["copy_sectors"]
@@ -326,19 +327,21 @@ class Check:
                 instructions = sum(line["instructions"] for line in of)
                 moved = sum(line["bytes"] * line["instructions"] for line in of)
                 sums[operation + "_width"] = moved / instructions if instructions else 0
-        return [counted["sums"] for counted in counters]
+        return done, found, [counted["sums"] for counted in counters]
 
     def compare(self, verdict):
-        """Counters beside those of the step and its base, and remarks on what differs."""
+        """Counters beside those of the step and its base, and remarks on what differs. Returns a Verdict if a run fails."""
         step = os.path.join(self.build.build, "cpu-checked", self.name)
         based = ["--base"] * bool(self.base_name)
         asked = [(parsed(options), self.pool.submit(self.count, self.file("cpu-checked"), options.split()),
                   self.pool.submit(self.count, step, options.split() + based)) for options in self.track["counted"]]
         found = {}
         for options, mine, theirs in asked:
-            mine, theirs = mine.result(), theirs.result()
+            (done, records_of_mine, mine), theirs = mine.result(), theirs.result()[2]
+            if done.status != 0:
+                return self.explain("cpu-checked", options, done, records_of_mine)
             if not mine or len(theirs) != 1 + len(based):
-                return  # the kernel or the step's program was changed meanwhile
+                return None  # the kernel or the step's program was changed meanwhile
             unchanged = mine[:1] == theirs[1:]
             differs = words.remarks(self.name, mine[0], theirs[0], unchanged)
             if not verdict.counters:
@@ -351,6 +354,7 @@ class Check:
                 found = {key: f"At {words.place(options)}: {text}" for key, text in differs.items()} | found
         verdict.remarks += found.values()
         verdict.remarks = verdict.remarks or [f"Your kernel counts the same as {self.name} in everything."]
+        return None
 
     def trace(self):
         """Writes what the kernel's warps do in one run, at the size that is asked for."""
@@ -424,8 +428,9 @@ class Check:
             if wrong:
                 return wrong
             verdict.sizes[flavour] = verdict.sizes.get(flavour, 0) + len(self.expand(options))
-        if self.build.checked and not self.asked():
-            self.compare(verdict)
+        wrong = self.compare(verdict) if self.build.checked and not self.asked() else None
+        if wrong:
+            return wrong
         try:
             if self.options.trace:
                 self.trace()

@@ -27,6 +27,8 @@ FAULTS = {
     "deadlock": ("threads that wait for each other for ever", BARRIERS),
     "copy.never_committed": ("a missing commit", STEP),
     "copy.never_waited_for": ("a copy that is never waited for", STEP),
+    "launch": ("a launch that was refused", RULES),
+    "crash.blocks": ("a grid of too many blocks to be finished in time", BESIDES),
     "crash.timeout": LOOP, "crash.cpu_time": LOOP,
     "crash.stack_overflow": ("a stack overflow", BESIDES),
     "bounds.null": ("a null pointer", BESIDES),

@@ -114,6 +114,8 @@ static bool fail(const struct solver *s, struct fault *f, const char *id, const 
     memcpy(row->note, f->text, sizeof row->note);
     snprintf(row->status, sizeof row->status, STATUS_FAILED);
     if (!device_faults(s->problem->report, f)) report_fault(s->problem->report, f);
+    device_suspects();
+    device_faults(s->problem->report, f);
     return false;
 }
 

@@ -206,7 +206,8 @@ def test_crash():
     case("a failed assertion in host code", "throw", (HOST, "    if (M == 35) throw 5;\n" + HOST))
     case("an early end", "", ("#include <mma.h>", "#include <stdlib.h>\n#include <mma.h>"),
          (HOST, "    exit(0);\n" + HOST))
-    case("a call that failed", "", ("<<<blocks, THREADS,", "<<<blocks, 2048,"), more=["cudaErrorInvalidValue"])
+    case("a launch that was refused", "<<<blocks", ("<<<blocks, THREADS,", "<<<blocks, 2048,"), more=["a block of 2048 x 1 x 1 threads"])
+    case("a grid of too many blocks", "<<<blocks", ("<<<blocks, THREADS,", "<<<blocks * 1000000, THREADS,"), seconds=1)
     case("a barrier that not all threads of the block reach",
          "__syncthreads(); // odd",
          ("        __syncthreads();\n",
@@ -260,6 +261,20 @@ def test_compare():
                      read("steps/06_wmma_db/kernel.cu"), re.S)[0]
     expect(0, r"At M = 33, N = 40, K = 129, rows padded by 1: .*is the copy asynchronous", CHECK, "06",
            edited("x.cu", (copy, line)))
+
+
+def test_sizes():
+    """Bugs that only some sizes show: those of a counting run, of several tiles, and of several tiles of one block."""
+    name = edited("x.cu", (HOST, "    if (N == 40 && K == 129) return cudaErrorInvalidValue;\n" + HOST))
+    expect(1, ["x.cu: a call that failed", "Repeat just this: .* --m 33 --n 40 --k 129 --pad 1"], CHECK, "06", name)
+    name = edited("x.cu", ("volatile tile_status *", "tile_status *"), step="09_scan_async")
+    expect(1, ["x.cu: a race", f"x.cu:{line_of(name, 'status[at')}: race in device memory"], CHECK, "09", name)
+    name = edited("x.cu", ("ticket = atomicAdd(tickets, 1);", "ticket = (*tickets)++;"), step="09_scan_async")
+    expect(1, ["x.cu: a race", f"x.cu:{line_of(name, '(*tickets)++')}: race in device memory"], CHECK, "09", name)
+    for old, new in [("buf = (buf + 1) % STAGES", "buf = buf % STAGES"), ("tile += gridDim.x", "tile += gridDim.x + 1"),
+                     ("tile + (size_t)STAGES * gridDim.x", "tile + (size_t)gridDim.x"),
+                     ("add_tile(&acc, v);", "add_tile(&acc, v); if (tile >= gridDim.x) break;")]:
+        expect(1, ["x.cu: wrong values", "This was at n = 6500003"], CHECK, "08", edited("x.cu", (old, new), step="08_reduction_async"))
 
 
 def test_solutions():

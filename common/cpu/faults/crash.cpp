@@ -19,9 +19,14 @@ static FaultKind explain(int signal, const siginfo_t *info, const char *access,
     if (signal == SIGILL) return FaultKind::crash_illegal;
     if (signal == SIGABRT) return FaultKind::crash_abort;
     if (signal == SIGFPE) return FaultKind::crash_division;
+    if (info->si_code == SI_TKILL && resident->grid.begun > 1 &&
+        std::chrono::steady_clock::now() - resident->grid.progress <
+            std::chrono::duration<double>(atof(timeout.c_str()) / 2))
+        return parts = {timeout, part(resident->grid.begun), part(resident->grid.blocks)},
+               FaultKind::crash_blocks;
     if (info->si_code == SI_TKILL) return parts = {timeout}, FaultKind::crash_timeout;
     if (signal == SIGBUS || info->si_code == SI_KERNEL) return FaultKind::crash_misaligned;
-    if (resident && resident->stacks.has_guard(info->si_addr)) return FaultKind::crash_stack_overflow;
+    if (resident && resident->stacks->has_guard(info->si_addr)) return FaultKind::crash_stack_overflow;
     const auto [kind, words] =
         describe_address(resident ? resident->grid.device : devices[0], info->si_addr, 1);
     return parts = {access, words}, kind;
@@ -40,11 +45,13 @@ static void on_signal(int signal, siginfo_t *info, void *context_of_signal) {
 #elif defined(__aarch64__)
     frames[0] = reinterpret_cast<char *>(context->uc_mcontext.pc) + 1;
 #endif
+    std::vector<std::string> parts;
+    const FaultKind kind = explain(signal, info, access, parts); // first: to look up lines takes time
     // The first that is in a kernel rather than in the device itself.
     char **end = frames + 1 + backtrace(reinterpret_cast<void **>(frames + 1), 24);
     char **frame = std::find_if(frames, end, [](char *f) { return line_of(f - 1).in_kernel; });
-    Fault f = {{}, source_line((frame == end ? frames[0] : *frame) - 1)};
-    f.kind = explain(signal, info, access, f.parts);
+    const Place at = (frame == end ? frames[0] : *frame) - 1;
+    Fault f = {kind, source_line(kind == FaultKind::crash_blocks ? resident->grid.launch.place : at), parts};
     f.in_host_code = !resident;
     report_once(f);
     if (resident) tracer->launch_end(resident->grid); // the races that may have led to it

@@ -87,6 +87,8 @@ static const struct {
     {NO_RELEASE, "PART_READ", "PART_WRITE", {BLOCKS, 0, 0}},
     {NO_ACQUIRE, "PART_READ", "PART_WRITE", {BLOCKS, 0, 0}},
     {BLOCK_FENCE_ONLY, "PART_READ", "PART_WRITE", {BLOCKS, 0, 0}},
+    {WARP_SYNCHRONOUS, "QUARTER", "HALF", {UNORDERED, 0, 0}},
+    {WARP_SYNCHRONOUS_LATE, "QUARTER", "HALF", {UNORDERED, 0, 0}},
     {BARRIER_IN_BRANCH, "BRANCH_BARRIER", "OTHER_BARRIER", {"divergent barrier", 0, 0}},
     {BARRIERS_APART, "WAITS_FOR_WARP", "", {"deadlock: 16 of 64 threads wait at __syncwarp", 0, 0}},
     {BARRIERS_APART, "WAITS_FOR_BLOCK", "", {"deadlock: 48 of 64 threads wait at __syncthreads", 0, 0}},

@@ -118,6 +118,10 @@ static __global__ void not_in_mask(int *out) {
     out[threadIdx.x] = __shfl_sync(0xffff, 1, 0); // at NOT_IN_MASK
 }
 
+static __global__ void reads_outside_mask(int *out) {
+    if (threadIdx.x < 4) out[threadIdx.x] = __shfl_xor_sync(0xf, 1, 16); // at OUTSIDE_MASK
+}
+
 static __global__ void async_rules(enum wrong what, const int *in, int *out, int n) {
     __shared__ __align__(16) int s[64];
     int *local = out + 64;
@@ -229,6 +233,7 @@ cudaError_t run_wrong(enum wrong kernel, const int *in, int *out, int n) {
     case DEADLOCK: deadlock<<<1, 64>>>(out); break;
     case MIXED_COLLECTIVES: mixed_collectives<<<1, WARP>>>(out); break;
     case NOT_IN_MASK: not_in_mask<<<1, WARP>>>(out); break;
+    case READS_OUTSIDE_MASK: reads_outside_mask<<<1, WARP>>>(out); break;
     case PAST_DYNAMIC_SHARED:
         past_dynamic_shared<<<1, 64, 256>>>(out); // at PAST_DYNAMIC_SHARED
         break;
