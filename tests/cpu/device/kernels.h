@@ -81,7 +81,8 @@ enum wrong {
     STACK_OVERFLOW,
     DIVISION_BY_ZERO,
     MISALIGNED_VECTOR,
-    ENDLESS
+    ENDLESS,
+    ENDLESS_IN_LIBRARY
 };
 /** `out` is the end of an allocation of `n` words for those that go past it. */
 cudaError_t run_wrong(enum wrong kernel, const int *in, int *out, int n);

@@ -437,8 +437,10 @@ static void test_fatal(void **state) {
     assert_report(text, "READ_PAST_END", "of a device allocation of 64 bytes that was freed");
     setenv("CPU_DEVICE_TIMEOUT", "0.3", 1);
     text = run_fatal(ENDLESS, out, WORDS);
-    unsetenv("CPU_DEVICE_TIMEOUT");
     assert_report(text, "ENDLESS", "still running after 0.3 s");
+    text = run_fatal(ENDLESS_IN_LIBRARY, out, WORDS);
+    assert_non_null(strstr(text, "still running after 0.3 s"));
+    unsetenv("CPU_DEVICE_TIMEOUT");
 }
 
 static void test_without_addr2line(void **state) {

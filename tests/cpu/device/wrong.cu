@@ -217,6 +217,11 @@ static __global__ void endless(volatile int *out) {
     }
 }
 
+/* Never ends, and is in the C library nearly always, with its lock held. */
+static __global__ void endless_in_library(volatile int *out) {
+    while (out[0] != 1234567) free(malloc(100000 + (size_t)out[1] % 8)); // at ENDLESS_IN_LIBRARY
+}
+
 cudaError_t run_wrong(enum wrong kernel, const int *in, int *out, int n) {
     switch (kernel) {
     case UNSET_SHARED: unset_shared<<<3, 64>>>(out, 1); break;
@@ -253,6 +258,7 @@ cudaError_t run_wrong(enum wrong kernel, const int *in, int *out, int n) {
     case DIVISION_BY_ZERO: division_by_zero<<<1, 1>>>(in, out); break;
     case MISALIGNED_VECTOR: misaligned_vector<<<1, 1>>>(in, out); break;
     case ENDLESS: endless<<<1, 1>>>(out); break;
+    case ENDLESS_IN_LIBRARY: endless_in_library<<<1, 1>>>(out); break;
     default: async_rules<<<1, WARP>>>(kernel, in, out, n); break;
     }
     return cudaGetLastError();
