@@ -280,7 +280,7 @@ def rung_measured(rung):
                  for row in read_csv("docs/results/metrics.csv")[1] if row["label"].endswith(", % of peak")]
         most, pipe = max(pipes)
         stall = launch["stall_1"].replace("_", " ")
-        words += f" What limits it: {stall} ({launch['stall_1_warps']} warps); the fullest pipe is {pipe}, {most:.0f}% of its peak."
+        words += f" First stall reason: {stall} ({launch['stall_1_warps']} warps); the fullest pipe is {pipe}, {most:.0f}% of its peak."
     return words
 
 
