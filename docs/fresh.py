@@ -117,7 +117,7 @@ def step_edits(page, s):
     shape = next(shape for shape in course()["shapes"] if shape["name"] == row["shape"])
     before = figure(float(row["rate"]) / float(row["speedup"]))
     gain = (f"Their gain: {figure(row['rate'])} {row['unit']} instead of {before}, {figure(row['speedup'], 2)} times the rate, "
-            f"at {shape['m']} x {shape['n']} x {shape['k']} on an {row['device']} ({link(page, row['file'])}); predicted were {predictions()[s.name]['predicted']}.\n")
+            f"at {shape['m']} x {shape['n']} x {shape['k']} on an {row['device']} ({link(page, row['file'])}); {predictions()[s.name]['predicted']} was predicted.\n")
     return "```diff\n" + re.sub(r"\n\n+", "\n\n", changed).strip("\n") + "\n```\n\n" + gain
 
 
@@ -282,7 +282,7 @@ def rung_measured(rung):
                  for row in read_csv("docs/results/metrics.csv")[1] if row["label"].endswith(", % of peak")]
         most, pipe = max(pipes)
         stall = launch["stall_1"].replace("_", " ")
-        words += f" What limits it: {stall} ({launch['stall_1_warps']} warps); the fullest pipe is {pipe}, {most:.0f}% of its peak."
+        words += f" First stall reason: {stall} ({launch['stall_1_warps']} warps); the fullest pipe is {pipe}, {most:.0f}% of its peak."
     return words
 
 

@@ -68,7 +68,7 @@ told(r"^Measured at book: \*\*24.4 TFLOP/s\*\*, 1.1[01] times 04_1_y.$", fresh.r
 told(r"\*\*24.4 TFLOP/s\*\*.$", (rows.update(variants=[dict(timing, speedup="")]), fresh.rung_measured(dict(rung, base="")))[1])
 rows["profile-variants"] = [{"step": "04_2_x", "stall_1": "long_scoreboard", "stall_1_warps": "1.90", "fma_pipe_pct": "43.2",
                              "lsu_data_pct": "91.4", "tensor_pipe_pct": ""}]
-told(r" What limits it: long scoreboard \(1.90 warps\); the fullest pipe is L1 and shared memory, 91% of its peak.$",
+told(r" First stall reason: long scoreboard \(1.90 warps\); the fullest pipe is L1 and shared memory, 91% of its peak.$",
      fresh.rung_measured(rung))
 
 print("\n".join(bad))
