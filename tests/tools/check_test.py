@@ -597,7 +597,7 @@ def test_traps(step):
         header = patched(diff, f"traps/{name}.cu")
         large = "1048577" in header.get("Run", "")
         if large:  # only such a size shows it, which takes too long for every file
-            expect(1, "a call that failed", CHECK, step, f"traps/{name}.cu", *header["Run"].split())
+            expect(1, "a launch that was refused", CHECK, step, f"traps/{name}.cu", *header["Run"].split())
         if large or header.get("Device") == "gpu":
             os.unlink(os.path.join(FOLDER, f"traps/{name}.cu"))
         else:
