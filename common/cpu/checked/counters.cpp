@@ -131,6 +131,19 @@ void count_later(Agent thread, Op op, bool shared, Place place, uint64_t address
     }
 }
 
+/// The lowest place of a lane that has yet to come to an instruction.
+static const LogEntry *ahead_of(Log *begin, Log *end, const decltype(LogEntry().key()) &key) {
+    const LogEntry *first = nullptr;
+    for (Log *log = begin; log < end; ++log) {
+        const auto &all = log->entries;
+        auto comes = [&](const LogEntry &e) { return e.key() == key; };
+        if (!all.empty() && !comes(all[0]) && (!first || all[0].spot->place < first->spot->place) &&
+            std::any_of(all.begin(), all.end(), comes))
+            first = &all[0];
+    }
+    return first;
+}
+
 void count_warp(Block &block, unsigned warp) {
     Log *const begin = &block.trace->logs[warp * warp_size];
     Log *const end = begin + std::min(warp_size, block.threads - warp * warp_size);
@@ -142,6 +155,9 @@ void count_warp(Block &block, unsigned warp) {
                 !all.empty() && (!first || all[0].spot->place < first->spot->place))
                 first = &all[0];
         if (!first) break;
+        // Lanes that leave a loop's branches one after the other wait, or commit, together.
+        if (first->op >= Op::wait)
+            if (const LogEntry *other = ahead_of(begin, end, first->key())) first = other;
         const auto key = first->key();
         for (Log *log = begin; log < end; ++log)
             if (auto &all = log->entries; !all.empty() && all[0].key() == key) {

@@ -58,30 +58,30 @@ static void log(Place place, Event kind) {
     tracer->event(running_thread(), place, kind, kind == Event::wait ? batches_in_flight() : self->batch);
 }
 
-static bool has_ended(Place place, const void *p, MemoryBarrier &b, uint64_t phase, Event kind) {
-    if (b.pending == 0 && b.phase == phase) complete(p, b);
-    if (b.phase <= phase) return false;
+static bool has_ended(Place place, const void *p, MemoryBarrier &b, uint64_t ended, Event kind) {
+    if (b.pending == 0 && b.phase + 1 == ended) complete(p, b);
+    if (b.phase < ended) return false;
     tracer->event(running_thread(), place, Event::pass, uintptr_t(p));
     log(place, kind);
     return true;
 }
 
-void wait_for_phase(Place place, const char *what, const void *p, MemoryBarrier &b, uint64_t phase,
+void wait_for_phase(Place place, const char *what, const void *p, MemoryBarrier &b, uint64_t ended,
                     Event kind) {
-    if (has_ended(place, p, b, phase, kind)) return;
+    if (has_ended(place, p, b, ended, kind)) return;
     do {
         b.waiting.push_back(self->rank);
         self->waits_at = what, self->wait_place = place, self->waits_for = p;
         leave();
         self->waits_for = nullptr;
-    } while (b.phase <= phase);
+    } while (b.phase < ended);
     log(place, kind);
 }
 
 /// For loops: where many of them do not help, it waits.
-bool test_phase(Place place, const char *what, const void *p, MemoryBarrier &b, uint64_t phase) {
-    if (++self->spins % 1024 == 0) wait_for_phase(place, what, p, b, phase, Event::wait);
-    else if (!has_ended(place, p, b, phase, Event::wait)) return let_others_run(), false;
+bool test_phase(Place place, const char *what, const void *p, MemoryBarrier &b, uint64_t ended) {
+    if (++self->spins % 1024 == 0) wait_for_phase(place, what, p, b, ended, Event::wait);
+    else if (!has_ended(place, p, b, ended, Event::wait)) return let_others_run(), false;
     return true;
 }
 
@@ -115,29 +115,31 @@ void barrier_wait(const void *p, uint64_t token) {
     uint64_t &waited = b->waited[self->rank];
     if (waited > phase) return fault(place, FaultKind::barrier_waited_twice, phase);
     waited = phase + 1;
-    wait_for_phase(place, "wait", p, *b, phase, Event::wait);
+    wait_for_phase(place, "wait", p, *b, phase + 1, Event::wait);
 }
 
-/// By the parity of a phase, which is how a new barrier has ended phase -1.
+/// How many phases have ended when one of this parity has, the latest that may be: phase -1 of a new barrier has.
+static uint64_t ended_by(const MemoryBarrier &b, bool parity) { return b.phase + (b.phase % 2 == parity); }
+
 void barrier_wait_parity(const void *p, bool parity) {
     Place place = CPU_DEVICE_CALLER;
     preempt();
     if (MemoryBarrier *b = find_barrier(place, "wait", p))
-        wait_for_phase(place, "wait_parity", p, *b, b->phase - (b->phase % 2 != parity), Event::wait);
+        wait_for_phase(place, "wait_parity", p, *b, ended_by(*b, parity), Event::wait);
 }
 
 bool barrier_test(const void *p, uint64_t token) {
     Place place = CPU_DEVICE_CALLER;
     preempt();
     MemoryBarrier *b = find_barrier(place, "wait", p);
-    return !b || !is_right(place, p, *b, token) || test_phase(place, "try_wait", p, *b, phase_in(token));
+    return !b || !is_right(place, p, *b, token) || test_phase(place, "try_wait", p, *b, phase_in(token) + 1);
 }
 
 bool barrier_test_parity(const void *p, bool parity) {
     Place place = CPU_DEVICE_CALLER;
     preempt();
     MemoryBarrier *b = find_barrier(place, "wait", p);
-    return !b || test_phase(place, "try_wait_parity", p, *b, b->phase - (b->phase % 2 != parity));
+    return !b || test_phase(place, "try_wait_parity", p, *b, ended_by(*b, parity));
 }
 
 void barrier_initialise(const void *p, uint64_t expected) { initialise(CPU_DEVICE_CALLER, p, expected); }

@@ -31,9 +31,7 @@ void pipeline_acquire(Pipeline &p) {
     Place place = CPU_DEVICE_CALLER;
     const void *stage = released(p, p.head);
     MemoryBarrier *b = find(place, p, "producer_acquire", "", true, stage);
-    if (b && p.head >= p.stages)
-        wait_for_phase(place, "producer_acquire", stage, *b, p.head / p.stages - 1, Event::acquire);
-    else if (b) tracer->event(running_thread(), place, Event::acquire, self->batch);
+    if (b) wait_for_phase(place, "producer_acquire", stage, *b, p.head / p.stages, Event::acquire);
     p.acquired = p.head + 1;
 }
 
@@ -51,7 +49,7 @@ void pipeline_wait(Pipeline &p) {
     Place place = CPU_DEVICE_CALLER;
     const void *stage = to_read(p);
     if (MemoryBarrier *b = find(place, p, "consumer_wait", "", true, stage))
-        wait_for_phase(place, "consumer_wait", stage, *b, p.tail / p.stages, Event::wait);
+        wait_for_phase(place, "consumer_wait", stage, *b, p.tail / p.stages + 1, Event::wait);
     p.waited = p.tail + 1;
 }
 
@@ -59,7 +57,7 @@ bool pipeline_test(Pipeline &p) {
     Place place = CPU_DEVICE_CALLER;
     const void *stage = to_read(p);
     MemoryBarrier *b = find(place, p, "consumer_wait", "", true, stage);
-    if (b && !test_phase(place, "consumer_wait_for", stage, *b, p.tail / p.stages)) return false;
+    if (b && !test_phase(place, "consumer_wait_for", stage, *b, p.tail / p.stages + 1)) return false;
     p.waited = p.tail + 1;
     return true;
 }
