@@ -1,5 +1,5 @@
-// 10_cg_copy: 05_wmma with cooperative_groups::memcpy_async() and wait() in place of loads and stores.
-// It gains little: the copies bypass the registers, but the block still waits for every K-tile.
+// 10_cg_copy: 05_wmma with cooperative_groups::memcpy_async() and wait() in place of loads and
+// stores. The copies bypass the registers, but the block still waits for every K-tile.
 #include <cooperative_groups/memcpy_async.h>
 #include <mma.h>
 #include "gemm.h"
@@ -63,7 +63,7 @@ static __device__ void load_tile16(float *tile, int pitch, int height, int width
     src += (size_t)r * ld + c; // one address that moves on: one for each row would cost registers
     for (int i = 0; i < height; i += THREADS * 4 / width, src += step)
         if (i < left)
-            cg::memcpy_async(thread, (float4 *)&tile[i * pitch], (const float4 *)src, sizeof(float4));
+            cg::memcpy_async(thread, (float4 *)&tile[i * pitch], (const float4 *)src, 16);
         else
             *(float4 *)&tile[i * pitch] = make_float4(0, 0, 0, 0);
 }
@@ -138,7 +138,7 @@ static __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     B += col0;
     for (int k0 = 0; k0 < K; k0 += BK) {
         load_stage(stage, k0, rows, cols, K, A, lda, B, ldb, vec16);
-        cg::wait(cg::this_thread_block()); // and barrier: the K-tile is complete before any reads it
+        cg::wait(cg::this_thread_block()); // and barrier: the K-tile is complete before any read
         multiply(acc, stage, row, col);
         __syncthreads(); // every thread has read the K-tile before any overwrites it
     }

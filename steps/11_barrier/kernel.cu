@@ -1,5 +1,5 @@
-// 11_barrier: 06_wmma_db with a barrier in shared memory for each stage, which counts threads and their
-// copies, in place of groups of copies and the block barrier.
+// 11_barrier: 06_wmma_db with a barrier in shared memory for each stage, which counts threads and
+// their copies, in place of groups of copies and the block barrier.
 #include <cuda/barrier>
 #include <cuda_pipeline.h>
 #include <mma.h>
@@ -76,8 +76,8 @@ static __device__ void load_stage(Stage *stage, int k0, int rows, int cols, int 
         load_tile(stage->A[0], BK, BM, BK, A, lda, rows, K - k0);
         load_tile(stage->B[0], BN + PAD_B, BK, BN, B, ldb, K - k0, cols);
     }
-    // The next phase of the barrier ends when these copies have landed, too. cuda::memcpy_async() would
-    // ask for the same, but on sm_90 copies 16 bytes as a bulk copy of its own: 8 times slower here.
+    // The open phase of the barrier ends when these copies have landed, too. cuda::memcpy_async()
+    // would ask for it, but on sm_90 makes 16 bytes a bulk copy of its own: 8 times slower here.
     __pipeline_arrive_on((__mbarrier_t *)cuda::device::barrier_native_handle(*full));
 }
 
@@ -125,7 +125,7 @@ static __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     Stage *stage = (Stage *)smem;
     __shared__ __align__(128) float staging[WARPS_M * WARPS_N][WMMA_M * WMMA_N];
 #pragma nv_diag_suppress static_var_with_dynamic_init
-    __shared__ Barrier full[STAGES]; // a phase ends with THREADS arrivals and all copies before them
+    __shared__ Barrier full[STAGES]; // a phase: THREADS arrivals, and all copies before them
     if (threadIdx.x < STAGES)
         init(&full[threadIdx.x], THREADS);
     __syncthreads(); // the barriers are there before any thread uses them
@@ -144,8 +144,8 @@ static __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     load_stage(&stage[0], 0, rows, cols, K, A, lda, B, ldb, vec16, &full[0]);
     Barrier::arrival_token token = full[0].arrive();
     for (int k0 = 0, buf = 0; k0 < K; k0 += BK, buf ^= 1) {
-        // One wait for two hazards: all copies to stage[buf] have landed before any thread reads it,
-        // and the last iteration's reads of stage[buf ^ 1] are done before it is overwritten.
+        // One wait for two hazards: all copies to stage[buf] have landed before any thread reads
+        // it, and the last iteration's reads of stage[buf ^ 1] are done before it is overwritten.
         full[buf].wait(cuda::std::move(token));
         load_stage(&stage[buf ^ 1], k0 + BK, rows, cols, K, A, lda, B, ldb, vec16, &full[buf ^ 1]);
         multiply(acc, &stage[buf], row, col);

@@ -44,7 +44,8 @@ static __device__ void load_tile(float *tile, int pitch, int height, int width, 
     int c = threadIdx.x % width;
     for (int i = 0; i < height; i += THREADS / width) {
         int r = i + threadIdx.x / width;
-        if (r < rows && c < cols)
+        bool in = r < rows && c < cols;
+        if (in)
             cuda::memcpy_async(&tile[r * pitch + c], &src[(size_t)r * ld + c], sizeof(float), pipe);
         else
             tile[r * pitch + c] = 0.0f;
@@ -61,7 +62,7 @@ static __device__ void load_tile16(float *tile, int pitch, int height, int width
     src += (size_t)r * ld + c; // one address that moves on: one for each row would cost registers
     for (int i = 0; i < height; i += THREADS * 4 / width, src += step)
         if (i < left)
-            cuda::memcpy_async((float4 *)&tile[i * pitch], (const float4 *)src, sizeof(float4), pipe);
+            cuda::memcpy_async((float4 *)&tile[i * pitch], (const float4 *)src, 16, pipe);
         else
             *(float4 *)&tile[i * pitch] = make_float4(0, 0, 0, 0);
 }
@@ -70,7 +71,7 @@ static __device__ void load_stage(Stage *stage, int k0, int rows, int cols, int 
                                   int lda, const float *B, int ldb, bool vec16, Pipeline &pipe) {
     pipe.producer_acquire(); // every thread has released the stage
     if (k0 >= K)
-        return pipe.producer_commit(); // nothing is left to copy: the count of stages stays
+        return pipe.producer_commit(); // nothing is left to copy: an empty K-tile keeps the count
     A += k0;
     B += (size_t)k0 * ldb;
     if (vec16 && K - k0 >= BK && (cols >= BN || cols % 4 == 0)) {

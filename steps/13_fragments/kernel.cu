@@ -1,5 +1,5 @@
-// 13_fragments: 12_pipeline with a second pipeline inside of a K-tile: the fragments of the next k travel
-// from shared memory to registers while the Tensor Cores multiply those of this k.
+// 13_fragments: 12_pipeline with a second pipeline inside of a K-tile: the fragments of the next k
+// travel from shared memory to registers while the Tensor Cores multiply those of this k.
 #include <cuda/pipeline>
 #include <cooperative_groups.h>
 #include <mma.h>
@@ -44,7 +44,8 @@ static __device__ void load_tile(float *tile, int pitch, int height, int width, 
     int c = threadIdx.x % width;
     for (int i = 0; i < height; i += THREADS / width) {
         int r = i + threadIdx.x / width;
-        if (r < rows && c < cols)
+        bool in = r < rows && c < cols;
+        if (in)
             cuda::memcpy_async(&tile[r * pitch + c], &src[(size_t)r * ld + c], sizeof(float), pipe);
         else
             tile[r * pitch + c] = 0.0f;
@@ -61,7 +62,7 @@ static __device__ void load_tile16(float *tile, int pitch, int height, int width
     src += (size_t)r * ld + c; // one address that moves on: one for each row would cost registers
     for (int i = 0; i < height; i += THREADS * 4 / width, src += step)
         if (i < left)
-            cuda::memcpy_async((float4 *)&tile[i * pitch], (const float4 *)src, sizeof(float4), pipe);
+            cuda::memcpy_async((float4 *)&tile[i * pitch], (const float4 *)src, 16, pipe);
         else
             *(float4 *)&tile[i * pitch] = make_float4(0, 0, 0, 0);
 }
@@ -83,8 +84,8 @@ static __device__ void load_stage(Stage *stage, int k0, int rows, int cols, int 
     pipe.producer_commit();
 }
 
-static __device__ void load_fragments(FragA a[FRAGS_M], FragB b[FRAGS_N], const Stage *stage, int row,
-                                      int col, int k) {
+static __device__ void load_fragments(FragA a[FRAGS_M], FragB b[FRAGS_N], const Stage *stage,
+                                      int row, int col, int k) {
     for (int i = 0; i < FRAGS_M; i++) {
         wmma::load_matrix_sync(a[i], &stage->A[row + i * WMMA_M][k], BK);
         for (int e = 0; e < a[i].num_elements; e++)

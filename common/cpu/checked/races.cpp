@@ -177,7 +177,10 @@ struct Check {
         if (!write) return remember_read(cell);
         for (Epoch r : cell.read)
             if (unordered(r))
-                race(now.kind != plain ? FaultKind::race_copy_over_read : FaultKind::race_read_write, r, p);
+                race(now.kind == initialised ? FaultKind::race_barrier_init
+                     : now.kind != plain     ? FaultKind::race_copy_over_read
+                                             : FaultKind::race_read_write,
+                     r, p);
         if (now.atomic) cell.atomic = now;
         else cell = {now, {}, {}};
     }

@@ -22,6 +22,7 @@ MemoryBarrier *find_barrier(Place place, const char *what, const void *p) {
     auto at = self->block->memory_barriers.find(p);
     if (at != self->block->memory_barriers.end()) return &at->second;
     fault(place, FaultKind::barrier_uninitialised, what);
+    tracer->event(running_thread(), place, Event::pass, uintptr_t(p)); // whoever will initialise it races
     return nullptr;
 }
 
