@@ -1,5 +1,5 @@
-// 14_fp32_fragments: 07_fp32_db with a second pipeline inside of a K-tile: the elements of A and B for
-// the next k travel from shared memory to registers while those of this k are multiplied.
+// 14_fp32_fragments: 07_fp32_db with a second pipeline, from shared memory to registers: the elements
+// of A and B for the next k are loaded while those of this k are multiplied, across K-tiles too.
 #include <cuda_pipeline.h>
 #include "gemm.h"
 
@@ -10,14 +10,14 @@ enum {
     STAGES = 2, // K-tiles in shared memory
     TM = 8,     // rows of C a thread computes: vectors, 4 * LANES_M apart
     TN = 16,    // columns of C a thread computes: vectors, 4 * LANES_N apart
-    WARPS_M = 2,
-    WARPS_N = 4,
+    WARPS_M = 4,
+    WARPS_N = 2,
     LANES_M = BM / WARPS_M / TM, // a warp computes LANES_M * TM rows
     LANES_N = BN / WARPS_N / TN, // and LANES_N * TN columns
     THREADS = WARPS_M * WARPS_N * 32,
     MIN_BLOCKS = 1, // minimum resident blocks per SM: up to 255 registers a thread
-    PAD_A = 4,      // floats after a row of A's transpose: fewer bank conflicts when it is written
-    PART_A = BM * BK / THREADS // floats of A that a thread loads
+    PAD_A = 4,      // floats after a column of A: its transposed stores meet in fewer banks
+    PART_A = BM * BK / THREADS / 4 // vectors of A a thread loads
 };
 static_assert(LANES_M * LANES_N == 32 && LANES_M % 2 == 0 && TN % 4 == 0, "lanes in pairs of rows");
 static_assert(BK % 4 == 0 && BN % 4 == 0 && PAD_A % 4 == 0, "rows of whole 16-byte vectors");
@@ -25,7 +25,7 @@ static_assert(THREADS % BK == 0 && THREADS % BN == 0, "threads load whole rows o
 static_assert(BM % (THREADS * 4 / BK) == 0 && BK % (THREADS * 4 / BN) == 0, "and all of them");
 
 typedef struct {
-    float A[BK][BM + PAD_A]; // transposed, so that TM rows of a column are vectors
+    float A[BK][BM + PAD_A]; // transposed, so that a thread's TM rows are vectors
     float B[BK][BN];
 } Stage;
 static_assert(STAGES == 2, "buf ^ 1 is the other of two stages");
@@ -55,48 +55,51 @@ static __device__ void load_tile16(float *tile, int pitch, int height, int width
         __pipeline_memcpy_async(&tile[i * pitch], src, 16, i < left ? 0 : 16);
 }
 
-// A's part of a K-tile travels through registers, since no copy transposes.
-static __device__ void fetch_A(float part[PART_A], int k0, int rows, int K, const float *A, int lda, bool vec16) {
-    A += k0;
-#pragma unroll
-    for (int p = 0; p < PART_A; p += 4) {
-        int r = threadIdx.x / (BK / 4) + p / 4 * (THREADS * 4 / BK), k = threadIdx.x % (BK / 4) * 4;
-        const float *src = A + (size_t)r * lda + k;
-        if (vec16 && K - k0 >= BK)
-            *(float4 *)&part[p] = r < rows ? *(const float4 *)src : make_float4(0, 0, 0, 0);
-        else
-            for (int q = 0; q < 4; q++)
-                part[p + q] = r < rows && k + q < K - k0 ? src[q] : 0.0f;
+// A's part of a K-tile, through registers: no asynchronous copy transposes. With zeros beyond an edge.
+static __device__ void load_A(float4 part[PART_A], int k0, int rows, int K, const float *A, int lda,
+                              bool vec16, bool whole) {
+    for (int p = 0; p < PART_A; p++) {
+        int r = (threadIdx.x + p * THREADS) * 4 / BK, k = k0 + threadIdx.x * 4 % BK;
+        part[p] = make_float4(0, 0, 0, 0);
+        if (whole || (vec16 && k0 + BK <= K)) {
+            if (r < rows)
+                part[p] = *(const float4 *)&A[(size_t)r * lda + k];
+        } else
+            for (int e = 0; e < 4; e++)
+                if (r < rows && k + e < K)
+                    ((float *)&part[p])[e] = A[(size_t)r * lda + k + e];
     }
 }
 
-static __device__ void put_A(Stage *stage, const float part[PART_A]) {
-#pragma unroll
+static __device__ void store_A(Stage *stage, const float4 part[PART_A]) {
     for (int p = 0; p < PART_A; p++)
-        stage->A[threadIdx.x % (BK / 4) * 4 + p % 4][threadIdx.x / (BK / 4) + p / 4 * (THREADS * 4 / BK)] = part[p];
+        for (int e = 0; e < 4; e++)
+            stage->A[threadIdx.x * 4 % BK + e][(threadIdx.x + p * THREADS) * 4 / BK] = ((const float *)&part[p])[e];
 }
 
-static __device__ void load_B(Stage *stage, int k0, int cols, int K, const float *B, int ldb, bool vec16) {
+static __device__ void load_B(Stage *stage, int k0, int cols, int K, const float *B, int ldb,
+                              bool vec16, bool whole) {
+    if (!whole && k0 >= K)
+        return; // nothing is left to copy
     B += (size_t)k0 * ldb;
-    if (vec16 && K - k0 >= BK && (cols >= BN || cols % 4 == 0))
+    if (whole || (vec16 && K - k0 >= BK && (cols >= BN || cols % 4 == 0)))
         load_tile16(stage->B[0], BN, BK, BN, B, ldb, BK, cols);
     else
         load_tile(stage->B[0], BN, BK, BN, B, ldb, K - k0, cols);
     __pipeline_commit();
 }
 
-static __device__ void load_fragments(float4 a[TM / 4], float4 b[TN / 4], const Stage *stage, int row, int col, int k) {
-    for (int i = 0; i < TM / 4; i++)
-        a[i] = *(const float4 *)&stage->A[k][row + i * LANES_M * 4];
+static __device__ void load_fragments(float4 a[TM / 4], float4 b[TN / 4], const Stage *stage, int row,
+                                      int col, int k) {
     for (int j = 0; j < TN / 4; j++)
         b[j] = *(const float4 *)&stage->B[k][col + j * LANES_N * 4];
+    for (int i = 0; i < TM / 4; i++)
+        a[i] = *(const float4 *)&stage->A[k][row + i * LANES_M * 4];
 }
 
 static __device__ void multiply(float acc[TM][TN], const float4 a[TM / 4], const float4 b[TN / 4]) {
-#pragma unroll
-    for (int j = 0; j < TN; j++)
-#pragma unroll
-        for (int i = 0; i < TM; i++)
+    for (int i = 0; i < TM; i++)
+        for (int j = 0; j < TN; j++)
             acc[i][j] += ((const float *)a)[i] * ((const float *)b)[j];
 }
 
@@ -108,6 +111,38 @@ static __device__ void store(float acc[TM][TN], float *C, int ldc, int rows, int
             if (r < rows && c < cols) // the tile may overhang C
                 C[(size_t)r * ldc + c] = acc[i][j];
         }
+}
+
+// All K-tiles of a tile of C. It is compiled twice, since a branch in an iteration would keep the compiler
+// from moving loads: for whole K-tiles of aligned rows, and for all others.
+static __device__ __forceinline__ void accumulate(float acc[TM][TN], Stage *stage, int row, int col,
+                                                  int rows, int cols, int K, const float *A, int lda,
+                                                  const float *B, int ldb, bool vec16, bool whole) {
+    float4 part[PART_A], a[2][TM / 4], b[2][TN / 4]; // a, b: of this k, and of the next one
+    load_A(part, 0, rows, K, A, lda, vec16, whole);
+    load_B(&stage[0], 0, cols, K, B, ldb, vec16, whole);
+    store_A(&stage[0], part);
+    __pipeline_wait_prior(0); // this thread's copies to stage[0] have landed
+    __syncthreads();          // and all others'
+    load_fragments(a[0], b[0], &stage[0], row, col, 0);
+    for (int k0 = 0, buf = 0; k0 < K; k0 += BK, buf ^= 1) {
+        int next = whole ? min(k0 + BK, K - BK) : k0 + BK; // the last one again, rather than a branch
+        load_A(part, next, rows, K, A, lda, vec16, whole);
+        load_B(&stage[buf ^ 1], next, cols, K, B, ldb, vec16, whole);
+#pragma unroll
+        for (int k = 0; k < BK; k++) {
+            if (k + 1 == BK) {
+                store_A(&stage[buf ^ 1], part);
+                __pipeline_wait_prior(0); // this thread's copies to stage[buf ^ 1] have landed
+                // One barrier for two hazards: the next K-tile is complete before any thread reads it,
+                // and all have read stage[buf] for the last time before it is overwritten.
+                __syncthreads();
+            }
+            load_fragments(a[(k + 1) % 2], b[(k + 1) % 2], &stage[k + 1 < BK ? buf : buf ^ 1], row, col,
+                           (k + 1) % BK);
+            multiply(acc, a[k % 2], b[k % 2]);
+        }
+    }
 }
 
 static __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
@@ -127,33 +162,10 @@ static __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 
     A += (size_t)row0 * lda;
     B += col0;
-    float4 a[2][TM / 4], b[2][TN / 4]; // of the k in use, and of the next one, which are being loaded
-    float part[PART_A];
-    fetch_A(part, 0, rows, K, A, lda, vec16);
-    put_A(&stage[0], part);
-    load_B(&stage[0], 0, cols, K, B, ldb, vec16);
-    __pipeline_wait_prior(0);
-    __syncthreads();
-    if (K > 0)
-        load_fragments(a[0], b[0], &stage[0], row, col, 0);
-    for (int k0 = 0, buf = 0; k0 < K; k0 += BK, buf ^= 1) {
-        if (k0 + BK < K) {
-            fetch_A(part, k0 + BK, rows, K, A, lda, vec16);
-            load_B(&stage[buf ^ 1], k0 + BK, cols, K, B, ldb, vec16);
-        }
-#pragma unroll
-        for (int k = 0; k < BK; k++) {
-            if (k + 1 < BK)
-                load_fragments(a[(k + 1) % 2], b[(k + 1) % 2], &stage[buf], row, col, k + 1);
-            else if (k0 + BK < K) {
-                put_A(&stage[buf ^ 1], part);
-                __pipeline_wait_prior(0);
-                __syncthreads();
-                load_fragments(a[0], b[0], &stage[buf ^ 1], row, col, 0);
-            }
-            multiply(acc, a[k % 2], b[k % 2]);
-        }
-    }
+    if (vec16 && K % BK == 0 && K > 0 && cols >= BN)
+        accumulate(acc, stage, row, col, rows, cols, K, A, lda, B, ldb, true, true);
+    else
+        accumulate(acc, stage, row, col, rows, cols, K, A, lda, B, ldb, vec16, false);
     store(acc, C + (size_t)row0 * ldc + col0, ldc, rows, cols, row, col);
 }
 
