@@ -55,8 +55,7 @@ struct coalesced_group {
 /// As __activemask() has it: the caller alone, which is legal.
 inline coalesced_group coalesced_threads() { return {__activemask()}; }
 
-template<unsigned N, class Parent = void> struct thread_block_tile;
-template<unsigned N> struct thread_block_tile<N, void> : coalesced_group {
+template<unsigned N> struct tile_of : coalesced_group {
     static_assert(N <= 32 && (N & (N - 1)) == 0, "the CPU device has tiles of 1, 2, 4, 8, 16 and 32 threads");
     static constexpr unsigned num_threads() { return N; }
     static constexpr unsigned size() { return N; }
@@ -64,30 +63,33 @@ template<unsigned N> struct thread_block_tile<N, void> : coalesced_group {
     static unsigned meta_group_rank() { return thread_block::thread_rank() / N; }
     static unsigned meta_group_size() { return (thread_block::num_threads() + N - 1) / N; }
 };
-template<unsigned N, class Parent> struct thread_block_tile : thread_block_tile<N> {
-    thread_block_tile(thread_block_tile<N> t) : thread_block_tile<N>(t) {}
+template<unsigned N, class Parent = void> struct thread_block_tile : tile_of<N> {
+    thread_block_tile(tile_of<N> tile) : tile_of<N>(tile) {}
 };
 /// A group whose size is known when it runs only.
-struct thread_group : coalesced_group {
-    bool whole_block;
-    thread_group(thread_block) : coalesced_group{0}, whole_block(true) {}
-    thread_group(coalesced_group g) : coalesced_group(g), whole_block(false) {}
-    __forceinline__ void sync() const { whole_block ? __syncthreads() : coalesced_group::sync(); }
-    unsigned size() const { return whole_block ? thread_block::size() : coalesced_group::size(); }
+class thread_group {
+    coalesced_group lanes; ///< none: it is the block
+    bool whole_block() const { return lanes.mask == 0; }
+
+  public:
+    thread_group(thread_block) : lanes{0} {}
+    thread_group(coalesced_group g) : lanes(g) {}
+    __forceinline__ void sync() const { whole_block() ? __syncthreads() : lanes.sync(); }
+    unsigned size() const { return whole_block() ? thread_block::size() : lanes.size(); }
     unsigned num_threads() const { return size(); }
-    unsigned thread_rank() const {
-        return whole_block ? thread_block::thread_rank() : coalesced_group::thread_rank();
-    }
+    unsigned thread_rank() const { return whole_block() ? thread_block::thread_rank() : lanes.thread_rank(); }
 };
 
 inline unsigned __lanes(unsigned n) {
     return unsigned((uint64_t(1) << n) - 1) << coalesced_group::own_lane() / n * n;
 }
-template<unsigned N> thread_block_tile<N> tiled_partition(const thread_block &) { return {{__lanes(N)}}; }
+template<unsigned N> thread_block_tile<N> tiled_partition(const thread_block &) {
+    return tile_of<N>{{__lanes(N)}};
+}
 template<unsigned N, unsigned M, class P>
 thread_block_tile<N> tiled_partition(const thread_block_tile<M, P> &) {
     static_assert(N <= M, "a tile of a tile is not larger");
-    return {{__lanes(N)}};
+    return tile_of<N>{{__lanes(N)}};
 }
 inline thread_group tiled_partition(const thread_block &, unsigned n) { return coalesced_group{__lanes(n)}; }
 inline coalesced_group tiled_partition(const coalesced_group &g, unsigned n) {

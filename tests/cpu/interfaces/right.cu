@@ -222,7 +222,7 @@ static __global__ void test_ring(const int *in, int *out) {
     for (int i = 0; i < ROWS; i++) {
         cuda::memcpy_async(&s[t], &in[i % 4 * 64 + t], sizeof(int), full);
         (void)full.arrive();
-        while (!full.try_wait_parity_for(i % 2, 100))
+        while (!full.try_wait_parity_for(i % 2, cuda::std::chrono::nanoseconds(100)))
             ;
         sum = sum * 3 + s[63 - t];
         __syncthreads();
@@ -295,7 +295,7 @@ static __device__ void pass_by_role(BlockPipeline &pipe, const int *in, int *out
             cuda::memcpy_async((int2 *)s[i % STAGES] + t, (const int2 *)(in + i % 4 * 64) + t, sizeof(int2), pipe);
             pipe.producer_commit();
         } else {
-            while (!pipe.consumer_wait_for(100))
+            while (!pipe.consumer_wait_for(cuda::std::chrono::nanoseconds(100)))
                 ;
             sum = sum * 3 + s[i % STAGES][63 - t];
             other = other * 3 + s[i % STAGES][95 - t];
@@ -347,8 +347,9 @@ static __global__ void tiles(const int *in, int *out) {
     int t = block.thread_rank(), v = in[t];
     out[t] = cg::reduce(tile, v, cg::plus<int>()) + 1000 * cg::reduce(tile, v, cg::greater<int>());
     out[64 + t] = cg::inclusive_scan(tile, v) - cg::exclusive_scan(tile, v);
-    out[128 + t] = tile.shfl(v, 3) + 1000 * tile.shfl_xor(v, 1) + (pair.shfl_xor(v, 1) - tile.shfl_xor(v, 1));
-    bool right = tile.ballot(t % 8 == 2) == 4 && tile.any(t % 8 == 7) && !tile.all(t % 8) && pair.size() == 2 &&
+    out[128 + t] = tile.shfl(v, 3) + 1000 * tile.shfl_xor(v, 1);
+    pair.sync();
+    bool right = tile.ballot(t % 8 == 2) == 4 && tile.any(t % 8 == 7) && !tile.all(t % 8) && pair.size() == 2 && (int)pair.thread_rank() == t % 2 &&
                  tile.meta_group_size() == 8 && cg::coalesced_threads().size() >= 1 && cg::group_size(block) == 64;
     out[192 + t] = right ? tile.shfl_down(v, 2) + 1000 * tile.shfl_up(v, 2) : -1;
 }
