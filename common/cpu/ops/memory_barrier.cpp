@@ -116,7 +116,7 @@ void barrier_wait(const void *p, uint64_t token) {
     uint64_t &waited = b->waited[self->rank];
     if (waited > phase) return fault(place, FaultKind::barrier_waited_twice, phase);
     waited = phase + 1;
-    wait_for_phase(place, "wait", p, *b, phase + 1, Event::wait);
+    wait_for_phase(place, "wait()", p, *b, phase + 1, Event::wait);
 }
 
 /// How many phases have ended when one of this parity has, the latest that may be: phase -1 of a new barrier has.
@@ -126,21 +126,22 @@ void barrier_wait_parity(const void *p, bool parity) {
     Place place = CPU_DEVICE_CALLER;
     preempt();
     if (MemoryBarrier *b = find_barrier(place, "wait", p))
-        wait_for_phase(place, "wait_parity", p, *b, ended_by(*b, parity), Event::wait);
+        wait_for_phase(place, "wait_parity()", p, *b, ended_by(*b, parity), Event::wait);
 }
 
 bool barrier_test(const void *p, uint64_t token) {
     Place place = CPU_DEVICE_CALLER;
     preempt();
     MemoryBarrier *b = find_barrier(place, "wait", p);
-    return !b || !is_right(place, p, *b, token) || test_phase(place, "try_wait", p, *b, phase_in(token) + 1);
+    return !b || !is_right(place, p, *b, token) ||
+           test_phase(place, "try_wait()", p, *b, phase_in(token) + 1);
 }
 
 bool barrier_test_parity(const void *p, bool parity) {
     Place place = CPU_DEVICE_CALLER;
     preempt();
     MemoryBarrier *b = find_barrier(place, "wait", p);
-    return !b || test_phase(place, "try_wait_parity", p, *b, ended_by(*b, parity));
+    return !b || test_phase(place, "try_wait_parity()", p, *b, ended_by(*b, parity));
 }
 
 void barrier_initialise(const void *p, uint64_t expected) { initialise(CPU_DEVICE_CALLER, p, expected); }

@@ -87,7 +87,8 @@ static const struct {
     {K_no_init, "barrier.uninitialised", "NO_INIT", 0, "arrival at a barrier"},
     {K_init_not_visible, "race.barrier_init barrier.uninitialised", "NOT_VISIBLE", "", "initialised"},
     {K_one_too_many, "deadlock.phase", "ONE_TOO_MANY", 0,
-     "64 of 64 threads wait at wait, the first is thread (0,0,0) of block (0,0,0), for phase 0 of a barrier "
+     "64 of 64 threads wait at wait(), the first is thread (0,0,0) of block (0,0,0), for phase 0 of a "
+     "barrier "
      "in b: of 65 "
      "arrivals it has 64; threads that have arrived: 0 to 63, that have not: nobody; 0 have exited"},
     {K_one_leaves, "deadlock.phase", "ONE_LEAVES", 0,
