@@ -89,8 +89,7 @@ class Step:
 
     def changed(self):
         """Lines added and removed."""
-        lines = self.diff().splitlines()[2:]
-        return sum(l[0] == "+" for l in lines), sum(l[0] == "-" for l in lines)
+        return changed(self.diff())
 
     def headline(self):
         """What the page's title says of the step."""
@@ -100,6 +99,11 @@ class Step:
 @functools.cache
 def steps():
     return [Step(name, fields) for name, fields in course()["steps"].items()]
+
+
+def numbered(word):
+    """The step of a name or a number."""
+    return step(next((s.name for s in steps() if word.isdigit() and s.name.startswith(f"{int(word):02}_")), word))
 
 
 def step(name):
@@ -119,8 +123,30 @@ def timed():
 
 
 def diffs_of(kind, name=None):
-    """The traps, variants or solutions of a step, or of all: their fields, and their names."""
+    """The traps, variants, solutions or rungs of a step, or of all: their fields, and their names."""
     return [dict(fields, name=d) for d, fields in course()["diffs"][kind].items() if name in (None, fields["step"])]
+
+
+def rungs_of(chain):
+    """The rungs that lead to a step, or to STEP_baseline: in order, each with its diff's text."""
+    return [dict(d, diff=read(d["path"]).partition("\n\n")[2]) for d in diffs_of("rungs") if d["chain"] == chain]
+
+
+def rung_of(s, number):
+    """A rung of a step, or of its baseline if the step itself has none; and all of them."""
+    rungs = rungs_of(s.name) or rungs_of(s.name + "_baseline")
+    if not rungs:
+        have = dict.fromkeys(d["step"] for d in diffs_of("rungs"))
+        raise Stale(f"--rung {number}: not allowed; {s.name} has no rungs; allowed: those of {', '.join(have)}")
+    if not 1 <= number <= len(rungs):
+        raise Stale(f"--rung {number}: no such rung; allowed: 1 to {len(rungs)}, the rungs of {rungs[0]['chain']}")
+    return rungs[number - 1], rungs
+
+
+def changed(diff):
+    """Lines that a diff adds and removes."""
+    lines = diff.splitlines()[2:]
+    return sum(l[0] == "+" for l in lines), sum(l[0] == "-" for l in lines)
 
 
 def shapes_of(*sets):
@@ -130,6 +156,11 @@ def shapes_of(*sets):
 
 # ---- results ----
 
+def facts_of(comments):
+    """The facts of a run by name, from the comments of its CSV: "# driver: 580; CUDA runtime: 13.0" has two."""
+    return dict(fact.split(": ", 1) for c in comments for fact in c[1:].strip().split("; ") if ": " in fact)
+
+
 @functools.cache
 def results(part):
     """All rows of docs/results/GPU-PART.csv, each with its file and the facts of that."""
@@ -137,7 +168,7 @@ def results(part):
     for path in sorted(glob.glob(f"{ROOT}/docs/results/*-{part}.csv")):
         if not path.endswith(f"-profile-{part}.csv"):
             comments, found = read_csv(path)
-            facts = dict(c[1:].strip().split(": ", 1) for c in comments if ": " in c)
+            facts = facts_of(comments)
             rows += [dict(row, file=os.path.relpath(path, ROOT), facts=facts) for row in found]
     return rows
 

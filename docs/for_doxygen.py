@@ -2,7 +2,8 @@
 """What the site needs beside Doxygen; docs/CMakeLists.txt runs it.
 
   docs/for_doxygen.py FILE.md          Doxygen's input filter: the page as Doxygen understands it
-  docs/for_doxygen.py --files HTML     after Doxygen: pictures, every file that a page links to, the switch to the dark
+  docs/for_doxygen.py --files HTML     after Doxygen: pictures, players of traces, every file that a page links to, the
+                                       switch to the dark
 
 A page is written for a reader of the repository. For Doxygen, its links become references, its diffs
 coloured blocks that stand side by side where the window is wide, and its pictures plain images.
@@ -10,12 +11,15 @@ coloured blocks that stand side by side where the window is wide, and its pictur
 import glob
 import html
 import itertools
+import json
 import os
 import re
 import shutil
 import sys
 
 sys.dont_write_bytecode = True
+import terms
+import watch
 from course import ROOT, pages, read, write
 
 try:
@@ -57,7 +61,8 @@ def coloured(code):
     if not pygments:
         return html.escape(code, quote=False)
     lexer = lexers.CppLexer(stripnl=False, ensurenl=False)
-    return pygments.highlight(code, lexer, formatters.HtmlFormatter(nowrap=True))
+    spans = pygments.highlight(code, lexer, formatters.HtmlFormatter(nowrap=True))
+    return re.sub(r'<span class="[^cksm][^"]*">([^<]*)</span>', r"\1", spans)  # site.css has no colour for the others
 
 
 def side_of(line):
@@ -111,6 +116,9 @@ def link_for_doxygen(page, match):
     if picture:
         return raw(f'<figure><img src="{os.path.basename(path)}" alt="{html.escape(text)}">'
                    f"<figcaption>{html.escape(text)}</figcaption></figure>")
+    if path == terms.GLOSSARY and anchor:
+        meaning = html.escape(terms.definitions()[anchor])
+        return anchor_to(f"glossary.html#{anchor}", text, f' class="term" title="{meaning}"')
     if path == "docs/index.md" and anchor:
         return anchor_to("index.html#" + anchor, text)
     if path in pages():
@@ -132,10 +140,13 @@ def heading_for_doxygen(page, marks, title):
 
 
 def line_for_doxygen(page, line):
+    if re.match(r" *</?details>", line):  # Doxygen closes it too early
+        return re.sub(r"( *)(.*)", r"\1@htmlonly[block]\n\1\2\n\1@endhtmlonly", line, count=1)
     heading = re.match(r"(#+) (.*)$", line)
     if heading:
         return heading_for_doxygen(page, *heading.groups())
     line = LINK.sub(lambda m: link_for_doxygen(page, m), line)
+    line = re.sub(r'<a id="[\w-]+"></a>', lambda m: raw(m[0]), line)
     parts = re.split(r"(@htmlonly.*?@endhtmlonly)", line)
     for i in range(0, len(parts), 2):
         parts[i] = re.sub(r"`([^`\n]*[<>][^`\n]*)`", lambda m: raw(f"<code>{html.escape(m[1])}</code>"), parts[i])
@@ -149,7 +160,8 @@ def block_for_doxygen(block):
     if fence == "```diff":
         return f"@htmlonly[block]\n{diff_block(body)}\n@endhtmlonly"
     if fence == "```console":
-        return f'@htmlonly[block]\n<pre class="output">{html.escape(body)}</pre>\n@endhtmlonly'
+        table = " table" * body.startswith("$ ")  # what a command says stays in columns
+        return f'@htmlonly[block]\n<pre class="output{table}">{html.escape(body)}</pre>\n@endhtmlonly'
     return f"```{{.{'cpp' if fence == '```cpp' else 'unparsed'}}}\n{body}```"
 
 
@@ -197,10 +209,71 @@ def add_switch(site):
         write(path, read(path).replace("</head>", DARK + "</head>", 1))
 
 
+# ---- players ----
+
+PLAYER = """<div class="watch" hidden tabindex="0" role="group"
+ aria-label="Player: what the warps do, moment by moment; space plays, arrows step, Home and End go to the ends">
+<div class="watch-bar">{choice}
+<button type="button" class="watch-first" aria-label="First moment">|&lt;</button>
+<button type="button" class="watch-back" aria-label="One moment back">&lt;</button>
+<button type="button" class="watch-play">Play</button>
+<button type="button" class="watch-on" aria-label="One moment on">&gt;</button>
+<button type="button" class="watch-last" aria-label="Last moment">&gt;|</button>
+<select class="watch-warp" aria-label="Warp whose line is lit"></select></div>
+<div class="watch-body"><div>
+<div class="watch-rows"><div class="watch-names" aria-hidden="true"></div><div class="watch-lanes"></div></div>
+<input type="range" class="watch-at" min="0" value="0" aria-label="Moment">
+<p class="watch-now" aria-live="polite"></p>
+<div class="watch-stages"></div>
+<ul class="watch-legend">{legend}</ul>
+<p class="watch-note">{note} Each moment is as wide as any other.</p>
+</div><div>{code}</div></div>
+<script type="application/json" class="watch-data">{data}</script>
+</div>
+<script src="player.js"></script>
+"""
+
+
+def player(step):
+    """The player of a step's trace, or nothing if it cannot be traced here."""
+    runs = watch.runs_of(step)
+    if not runs:
+        return ""
+    used = {s.kind for run in runs for w in run.warps for s in w} | {"in flight" for run in runs for _ in run.groups}
+    legend = "".join(f'<li><i style="background:{fill}"></i>{html.escape(words)}</li>'
+                     for kind, (words, fill, _) in watch.KINDS.items() if kind in used)
+    choice = "".join(f'<button type="button" class="watch-run">{run.name}</button>' for run in runs)
+    code = ""
+    for run in runs:
+        lines = coloured(read(run.kernel)).rstrip("\n").split("\n")
+        lines = "".join(f'<span class="l"><i>{i}</i>{line}</span>' for i, line in enumerate(lines, 1))
+        code += f'<pre class="watch-code" aria-label="{run.kernel}">{lines}</pre>'
+    kinds = [{"name": kind, "words": words, "fill": fill, "ink": ink} for kind, (words, fill, ink) in watch.KINDS.items()]
+    data = {"kinds": kinds, "flight": list(watch.KINDS).index("in flight"), "runs": [watch.data_of(run) for run in runs]}
+    return PLAYER.format(choice=choice, legend=legend, note=watch.NOTE, code=code,
+                         data=json.dumps(data, separators=(",", ":")))
+
+
+def add_players(site):
+    """Behind the picture of each trace."""
+    shutil.copy(os.path.join(ROOT, "docs/player.js"), site)
+    without = []
+    for step in watch.watched():
+        path, picture = os.path.join(site, label(step.page) + ".html"), os.path.basename(watch.picture_of(step))
+        head, figure, rest = read(path).partition(f'<figure><img src="{picture}"')
+        html_of = player(step) if figure else ""
+        before, end, after = rest.partition("</figure>")
+        write(path, head + figure + before + end + html_of + after)
+        without += [step.name] * (not html_of)
+    if without:
+        print(f"The site has no player for {', '.join(without)}: no checked program (they need GCC)")
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "--files":
         site = os.path.abspath(sys.argv[2])
         copy_files(site)
+        add_players(site)
         add_switch(site)
     else:
         sys.stdout.write(filtered(os.path.relpath(os.path.abspath(sys.argv[1]), ROOT)))

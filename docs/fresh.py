@@ -3,7 +3,8 @@
 
   docs/fresh.py                     fill in every marker of every page, and what became of docs/predictions.csv
   docs/fresh.py --check             exit with status 1 if a marker is stale, and say which
-  docs/fresh.py --diff 06_wmma_db   a step's diff in the terminal, and its counters beside its base's
+  docs/fresh.py --diff 06           a step's diff in the terminal, and its counters beside its base's
+  docs/fresh.py --diff 04 --rung 2  the same of a rung of it
 
 A marker is an HTML comment pair in a .md file; what stands between is generated:
 
@@ -11,21 +12,26 @@ A marker is an HTML comment pair in a .md file; what stands between is generated
   <!-- /diff -->
 
 The kinds of marker are the functions mark_* below, and step_*, whose argument is a step. Every name in docs/nvidia.csv
-that a page writes in backticks is linked to NVIDIA's documentation where it first occurs.
+that a page writes in backticks is linked to NVIDIA's documentation where it first occurs, and so is every term of
+docs/glossary.md to its entry. What a program says is shown as it stands where that program is not built.
 """
 import argparse
 import csv
+import html
 import os
 import re
+import subprocess
 import sys
 
 import diff
-from course import (Stale, csv_text, diffs_of, exists, golden, pages, predictions, read, read_csv, results, shapes_of, step,
-                    steps, timed, track, write)
+import terms
+import watch
+from course import (ROOT, Stale, build_folder, course, csv_text, diffs_of, exists, golden, pages, predictions, read, read_csv,
+                    results, rungs_of, shapes_of, step, steps, timed, track, write)
 
 MARKER = re.compile(r"(<!-- (\w+)((?: [^\n>]*?)?) -->\n)(.*?)([ ]*<!-- /\2 -->)", re.S)
 FENCE = re.compile(r"(^```.*?^```$)", re.S | re.M)
-NO_LINKS = ("README.md", "docs/verdicts.md")  # pages whose NVIDIA names are left alone
+NO_LINKS = ("README.md", "docs/verdicts.md")  # pages whose NVIDIA names and terms are left alone
 
 
 # ---- Markdown ----
@@ -44,6 +50,11 @@ def table(heads, rows):
 def columns(shown, rows):
     """A table by its columns: the head of each, and what it shows of a row."""
     return table(list(shown), [[show(row) for show in shown.values()] for row in rows])
+
+
+def fold(summary, text):
+    """Text that a reader opens; GitHub and Doxygen know these tags, each in a line with blank lines around it."""
+    return f"<details><summary>{summary}</summary>\n\n{text}\n</details>\n"
 
 
 def sides(s):
@@ -71,11 +82,43 @@ def step_diff(page, s):
     return f"```diff\n{s.diff()}```\n" if s.base_kernel else f"```cpp\n{read(s.kernel)}```\n"
 
 
+def step_watch(page, s):
+    """The picture of the trace, whose place the site's player takes (docs/watch.py)."""
+    if not exists(watch.picture_of(s)):
+        return "Not drawn yet.\n"
+    return (f"!{link(page, watch.picture_of(s), s.name + ' above its base' * bool(s.base_kernel))}\n\n"
+            f"From `build/cpu-checked/{s.name} --trace out.json --base` ({link(page, 'docs/trace.md', 'what a trace is')}). "
+            "The site plays it.\n")
+
+
 def step_links(page, s):
     at = steps().index(s)
     near = [("Previous", steps()[:at][-1:]), ("Base", [s.base_step] if s.base_step else []), ("Next", steps()[at + 1:at + 2])]
     links = [f"{words}: {link(page, other.page, other.name)}" for words, found in near for other in found]
     return " · ".join(links + [link(page, "docs/index.md", "All steps")]) + "\n"
+
+
+def mark_output(page, command):
+    """What a command says. None: its program is not built."""
+    if not os.path.exists(os.path.join(build_folder(), command.split()[0].removeprefix("build/"))):
+        return None
+    here = command.replace("build/", build_folder() + "/", 1)
+    said = subprocess.run(["sh", "-c", here], cwd=ROOT, capture_output=True, text=True)
+    if said.returncode or said.stderr or not said.stdout:
+        raise Stale(f"{command}: {said.stderr.strip() or 'no output'}")
+    return f"```console\n$ {command}\n" + "\n".join(line.rstrip() for line in said.stdout.rstrip().splitlines()) + "\n```\n"
+
+
+def step_edits(page, s):
+    """The lines of a step's diff, without what stands around them and without comments, and what they gain."""
+    changed = "".join(line + "\n" if line[0] in "+-" else "\n" for line in s.diff().splitlines()[2:]
+                      if not line[1:].lstrip().startswith("//"))
+    row = judged(s.name)
+    shape = next(shape for shape in course()["shapes"] if shape["name"] == row["shape"])
+    before = figure(float(row["rate"]) / float(row["speedup"]))
+    gain = (f"Their gain: {figure(row['rate'])} {row['unit']} instead of {before}, {figure(row['speedup'], 2)} times the rate, "
+            f"at {shape['m']} x {shape['n']} x {shape['k']} on an {row['device']} ({link(page, row['file'])}); {predictions()[s.name]['predicted']} was predicted.\n")
+    return "```diff\n" + re.sub(r"\n\n+", "\n\n", changed).strip("\n") + "\n```\n\n" + gain
 
 
 def mark_steps(page, _):
@@ -104,10 +147,10 @@ def mark_ladder(page, _):
     return "```text\n" + "\n".join(lines) + "\n```\n"
 
 
-def diff_table(page, kind, s, head, what, none, more=None):
-    """The diffs of a kind for a step, each with what it does and what `more` says of it."""
+def diff_table(page, found, head, what, none, more=None):
+    """Diffs, each with what it does and what `more` says of it."""
     shown = {head: lambda d: link(page, d["path"], d["name"]), what: lambda d: d["what"], **(more or {})}
-    return columns(shown, found) if (found := diffs_of(kind, s.name)) else none + "\n"
+    return columns(shown, found) if found else none + "\n"
 
 
 def step_traps(page, s):
@@ -115,20 +158,31 @@ def step_traps(page, s):
         words = [trap["shows"] or "wrong values"] * bool(trap["caught"])
         words += ["a race report" if words else "a race report only: the values come out right"] * bool(trap["race"])
         return ", ".join(words)
-    return diff_table(page, "traps", s, "planted bug", "what is wrong", "No bug is planted in this step.",
+    return diff_table(page, diffs_of("traps", s.name), "planted bug", "what is wrong", "No bug is planted in this step.",
                       {"what shows it": shows})
 
 
 def step_solutions(page, s):
-    return diff_table(page, "solutions", s, "solution", "what it does", "No solution is a diff here.")
+    return diff_table(page, diffs_of("solutions", s.name), "solution", "what it does", "No solution is a diff here.")
 
 
-def step_experiments(page, s):
-    """The variants of a step: what each asks, predicted and measured."""
+def mark_experiments(page, arguments):
+    """The variants of a step: what each asks, predicted and measured. Those that are named come before a fold."""
+    name, *first = arguments.split()
+    found = {variant["name"]: variant for variant in diffs_of("variants", step(name).name)}
+    if unknown := set(first) - set(found):
+        raise Stale(f"no experiment {', '.join(sorted(unknown))} on {name}")
+
     def of(column, otherwise=""):
         return lambda variant: predictions().get(variant["name"], {}).get(column) or otherwise
-    return diff_table(page, "variants", s, "experiment", "what is changed", "There are no experiments on this step.",
-                      {"predicted>": of("predicted"), "measured>": of("measured", "not yet"), "why": of("why")})
+
+    def shown(names):
+        return diff_table(page, [found[n] for n in names], "experiment", "what is changed",
+                          "There are no experiments on this step.",
+                          {"predicted>": of("predicted"), "measured>": of("measured", "not yet"), "why": of("why")})
+    if not first:
+        return shown(found)
+    return shown(first) + "\n" + fold("The other experiments", shown([n for n in found if n not in first]))
 
 
 def mark_trapcount(page, _):
@@ -153,7 +207,9 @@ def step_budget(page, s):
     """What the constants of the step and of its base add up to, by common/track/TRACK/budget.csv."""
     rows = {}
     for path in filter(None, (s.base_kernel, s.kernel)):
-        values = constants(path)
+        of = s.base_step if path != s.kernel and s.base_step else s
+        sizes = [2 if "16" in t else 4 for t in of.types]
+        values = constants(path) | dict(zip(("IN_BYTES", "ACC_BYTES", "OUT_BYTES"), sizes))
         for label, expression in (row.values() for row in read_csv(f"common/track/{s.track}/budget.csv")[1]):
             try:
                 value = eval(expression, {"min": min}, dict(values))
@@ -173,11 +229,61 @@ def step_counters(page, s):
     except FileNotFoundError:
         return "Not counted yet.\n"
     base = own[1:] if s.base == "baseline" else golden(s.base)[:1] if s.base_kernel else []
-    rows = [(row["label"], [record["sums"][row["sum"]] for record in base + own[:1]])
+    return f"Counted by {checked_device(page)} in one run at {own[0]['shape']}:\n\n" + counters(sides(s), base + own[:1], any)
+
+
+def checked_device(page):
+    return link(page, "docs/cpu-device.md", "the checked CPU device").replace(".md)", ".md#the-checked-programs)")
+
+
+def counters(heads, records, shown):
+    """The sums of records side by side, those of which `shown` says so."""
+    rows = [(row["label"].strip(), [record["sums"][row["sum"]] for record in records])
             for row in read_csv("docs/results/counters.csv")[1]]
-    device = link(page, "docs/cpu-device.md", "the checked CPU device").replace(".md)", ".md#the-checked-programs)")
-    return f"Counted by {device} in one run at {own[0]['shape']}:\n\n" + table(
-        ["counter"] + sides(s), [[words] + [f"{n:,}" for n in pair] for words, pair in rows if any(pair)])
+    return table(["counter"] + heads, [[words] + [f"{n:,}" for n in sums] for words, sums in rows if shown(sums)])
+
+
+def mark_rungs(page, chain):
+    """The rungs that lead to a step, or to STEP_baseline: each with its idea, its diff, what it counts and how fast it is."""
+    if chain not in [name for s in steps() for name in [s.name] + [s.name + "_baseline"] * (s.base == "baseline")]:
+        raise Stale(f"no step or baseline '{chain}'")
+    rungs = rungs_of(chain)
+    if not rungs:
+        return "No rungs yet.\n"
+    out = f"What changes of the counters is from {checked_device(page)}, one run each, as further down on this page.\n\n"
+    for rung in rungs:
+        where = f"Rung {rung['number']} of {len(rungs)}, {link(page, rung['path'])}"
+        out += f"### {rung['number']}. {rung['what'][0].upper()}{rung['what'][1:]}\n\n{where}. {rung['idea']}\n\n"
+        out += f"```diff\n{rung['diff']}```\n\n{rung_counters(rung)}\n{rung_measured(rung)}\n\n"
+    return out.rstrip("\n") + "\n"
+
+
+def rung_counters(rung):
+    names = [name for name in (rung["base"], rung["name"]) if name]
+    try:
+        records = [golden(name)[0] for name in names]
+    except FileNotFoundError:
+        return "Not counted yet.\n"
+    if len(names) == 2 and records[0]["sums"] == records[1]["sums"]:
+        return "No counter changes.\n"
+    return counters([name + ">" for name in names], records, lambda sums: len(set(sums)) > 1 or len(sums) == 1 and sums[0])
+
+
+def rung_measured(rung):
+    """How fast a rung is, and what limits it: the most frequent stall and the pipe that is nearest to its peak."""
+    timing = next((r for r in results("variants") if r["step"] == rung["name"] and r["shape"] in timed() and r["rate"]), None)
+    launch = next((r for r in results("profile-variants") if r["step"] == rung["name"]), None)
+    words = "Not measured yet."
+    if timing:
+        against = f", {figure(timing['speedup'], 2)} times {rung['base']}" * bool(timing["speedup"])
+        words = f"Measured at {timing['shape']}: **{figure(timing['rate'])} {timing['unit']}**{against}."
+    if timing and launch:
+        pipes = [(float(launch[row["column"]] or 0), row["label"].partition(", % of peak")[0])
+                 for row in read_csv("docs/results/metrics.csv")[1] if row["label"].endswith(", % of peak")]
+        most, pipe = max(pipes)
+        stall = launch["stall_1"].replace("_", " ")
+        words += f" First stall reason: {stall} ({launch['stall_1_warps']} warps); the fullest pipe is {pipe}, {most:.0f}% of its peak."
+    return words
 
 
 # ---- kinds of marker: what the results say ----
@@ -200,7 +306,7 @@ def caption(page, rows):
     for path in sorted({row["file"] for row in rows}):
         facts = next(row["facts"] for row in rows if row["file"] == path)
         words = [next(row["device"] for row in rows if row["file"] == path)]
-        words += [f"{k} {facts[k]}" if k != "date" else facts[k] for k in ("date", "driver", "runtime") if k in facts]
+        words += [facts["date"], f"driver {facts['driver']}", f"CUDA {facts['CUDA runtime']}"]
         parts.append(f"{', '.join(words)}: {link(page, path)}")
     return "\n" + "; ".join(parts) + ".\n" if parts else ""
 
@@ -274,25 +380,60 @@ def step_match(page, s):
     return table(["shape", "predicted>", "measured>"], [cells]) + f"\n{row['why']}\n" * bool(row["why"])
 
 
+def profiles():
+    """What ncu counted: a row for each step or baseline, by its name, at the size of its track for that."""
+    return {row["step"] + "/baseline" * (row["kernel"] == "baseline.cu"): row for row in results("profile")
+            if row["shape"] == track(step(row["step"]).track)["profiled"][0]}
+
+
+def counted(launch, column, label):
+    """A counter as the pages show it."""
+    value = launch.get(column, "")
+    if value and label.startswith("GB"):
+        return f"{float(value) / 1e9:.2f}"
+    return f"{float(value):,.0f}" if value and float(value) >= 1000 else value
+
+
+def stall(launch, i):
+    return f"{launch.get(f'stall_{i}', '')} {launch.get(f'stall_{i}_warps', '')}".replace("_", " ")
+
+
 def step_profile(page, s):
     """The hardware counters of a step beside its base's."""
-    rows = {(r["step"], r["kernel"]): r for r in results("profile") if r["shape"] == track(s.track)["profiled"][0]}
-    own = rows.get((s.name, "kernel.cu"))
+    own = profiles().get(s.name)
     if not own:
         return "Counters of the hardware: not measured yet.\n"
-    base = (s.name, "baseline.cu") if s.base == "baseline" else (s.base, "kernel.cu")
-    launches = [rows.get(base, {})] * bool(s.base_kernel) + [own]
+    base = s.name + "/baseline" if s.base == "baseline" else s.base
+    launches = [profiles().get(base, {})] * bool(s.base_kernel) + [own]
     cells = []
     for column, label in ((row["column"], row["label"]) for row in read_csv("docs/results/metrics.csv")[1] if row["label"]):
-        values = [launch.get(column, "") for launch in launches]
-        if label.startswith("GB"):
-            values = [f"{float(v) / 1e9:.2f}" if v else "" for v in values]
-        if any(v and float(v) >= 0.1 for v in values):
-            cells.append([label] + [f"{float(v):,.0f}" if v and float(v) >= 1000 else v for v in values])
+        if any(launch.get(column) and float(launch[column]) >= 0.1 for launch in launches):
+            cells.append([label] + [counted(launch, column, label) for launch in launches])
     for i in (1, 2, 3):
-        stalls = [f"{launch.get(f'stall_{i}', '')} {launch.get(f'stall_{i}_warps', '')}" for launch in launches]
-        cells.append([f"stall reason {i}, warps"] + [stall.replace("_", " ") for stall in stalls])
+        cells.append([f"stall reason {i}, warps"] + [stall(launch, i) for launch in launches])
     return table([f"at {own['shape']}"] + sides(s), cells) + f"\nBy `ncu`: {link(page, own['file'])}.\n"
+
+
+# The numbers of docs/reading-a-profile.md, in its order: columns of GPU-profile.csv.
+TEN = ("us", "dram_read_bytes", "l2_to_sm_bytes", "tensor_pipe_pct", "lsu_data_pct", "issue_pct", "occupancy_pct",
+       "registers", "conflicts")
+
+
+def mark_numbers(page, names):
+    """The ten numbers that matter of some steps, each with its metric of ncu."""
+    launches = [profiles().get(name) for name in names.split()]
+    if not all(launches):
+        return NOT_YET
+    metrics = {row["column"]: row for row in read_csv("docs/results/metrics.csv")[1]}
+    lines = [[i, metrics[c]["label"], *(counted(l, c, metrics[c]["label"]) for l in launches), f"`{metrics[c]['metric']}`"]
+             for i, c in enumerate(TEN, 1)]
+    for i in (1, 2, 3):
+        lines.append(["" if i > 1 else len(TEN) + 1, f"stall reason {i}, warps", *(stall(launch, i) for launch in launches),
+                      "" if i > 1 else "`smsp__average_warps_issue_stalled_*_per_issue_active.ratio`"])
+    heads = ["", f"at {launches[0]['shape']}", *(name + ">" for name in names.split()), "metric of `ncu`"]
+    facts = launches[0]["facts"]
+    file = link(page, launches[0]["file"])
+    return table(heads, lines) + f"\n{facts['GPU']}, {facts['date']}, driver {facts['driver']}: {file}.\n"
 
 
 def mark_model(page, arguments):
@@ -338,6 +479,15 @@ def mark_plot(page, arguments):
         return f"{words}: not measured yet.\n"
     target = os.path.relpath(f"docs/plots/{name}.svg", os.path.dirname(page) or ".")
     return f"![{words}]({target})\n"
+
+
+def mark_picture(page, name):
+    """A picture of docs/pictures, with what it says of itself."""
+    path = f"docs/pictures/{name}.svg"
+    if not exists(path):
+        raise Stale(f"no {path}; draw it: cmake --build {os.path.relpath(build_folder())} --target pictures")
+    words = html.unescape(re.search(r"<desc[^>]*>(.*?)</desc>", read(path), re.S)[1])
+    return f"![{words}]({os.path.relpath(path, os.path.dirname(page) or '.')})\n"
 
 
 def mark_tabs(page, name):
@@ -388,13 +538,16 @@ def fill(page, text):
             new = globals()["mark_" + kind](page, arguments.strip())
         else:
             raise Stale(f"no marker '{kind}'")
+        if new is None:  # what it would say is not known here
+            new = old
         if old != new:
             stale.append((kind + arguments).strip())
         return begin + new + end
 
     if not page.endswith(".md") or page in NO_LINKS:
         return MARKER.sub(one, text), stale
-    return linked(MARKER.sub(one, unlinked(text))), stale or ["links to NVIDIA's documentation"]
+    filled = linked(MARKER.sub(one, unlinked(terms.unlinked(text))))
+    return terms.linked(page, filled), stale or ["links to NVIDIA's documentation or to the glossary"]
 
 
 def update(check):
@@ -422,11 +575,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="change nothing; fail if something is stale")
     parser.add_argument("--diff", metavar="STEP", help="show a step's diff")
+    parser.add_argument("--rung", metavar="K", type=int, help="of its rungs (or its baseline's) show the K-th")
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
     arguments = parser.parse_args()
+    if arguments.rung is not None and not arguments.diff:
+        parser.error("--rung: not allowed alone; wanted --diff STEP with it")
     if arguments.diff:
         colour = arguments.color == "always" or (arguments.color == "auto" and sys.stdout.isatty())
-        return diff.show(arguments.diff, colour)
+        return diff.show(arguments.diff, arguments.rung, colour)
     return update(arguments.check)
 
 

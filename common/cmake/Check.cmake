@@ -1,4 +1,4 @@
-# build/check and build/start, which are programs of common/tools in Python, and what they need to compile and link a
+# build/check, build/start and build/picture, which are programs of common/tools in Python, and what they need to compile and link a
 # kernel of a student; Course.cmake writes it down.
 #
 # CHECK_FLAVOURS                         of the CPU device: cpu, cpu-checked; none if the programs are not made
@@ -7,7 +7,7 @@
 set(CHECK_FLAVOURS "")
 get_property(multi GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
 if(NOT Python3_FOUND OR multi)
-  message(STATUS "build/check, build/start: left out (they need Python 3.10, and a generator of one configuration)")
+  message(STATUS "build/check, build/start, build/picture: left out (they need Python 3.10, and a generator of one configuration)")
   return()
 endif()
 
@@ -35,7 +35,7 @@ if(OVERLAP_HAVE_GPU)
   list(TRANSFORM CHECK_LIBRARIES_gpu REPLACE ".+" "$<TARGET_FILE:\\0>")
   list(APPEND CHECK_LIBRARIES_gpu -Wl,-rpath,$<TARGET_FILE_DIR:CUDA::cublas> -lm -lrt -pthread -ldl)
 endif()
-foreach(tool IN ITEMS check start)
+foreach(tool IN ITEMS check start picture)
   file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/${tool} CONTENT "#!/bin/sh
 export OVERLAP_BUILD=\"${CMAKE_BINARY_DIR}\"
 exec \"${Python3_EXECUTABLE}\" -B \"${CMAKE_SOURCE_DIR}/common/tools/${tool}.py\" \\

@@ -5,11 +5,12 @@
 set(table "#include <stddef.h>\n\n#include \"run/steps.h\"\n\nconst struct step steps[] = {\n")
 foreach(name IN LISTS OVERLAP_STEPS OVERLAP_VARIANTS)
   string(REPLACE "\"\"" "NULL" missing "\"${STEP_${name}_MISSING}\"")
-  set(texts ${name} ${STEP_${name}_BASE} ${STEP_${name}_TRACK} ${STEP_${name}_TYPES} ${STEP_${name}_ARCH})
-  list(JOIN texts "\", \"" texts)
-  string(APPEND table "    {\"${texts}\", ${STEP_${name}_GPUS}, ${missing}, ${STEP_${name}_VARIANT}},\n")
+  set(track ${STEP_${name}_TRACK})
+  string(TOUPPER ${TRACK_${track}_KIND} kind)
+  string(APPEND table "    {\"${name}\", \"${STEP_${name}_BASE}\", \"${track}\", SHAPE_${kind}, "
+                      "\"${STEP_${name}_TYPES}\", \"${STEP_${name}_ARCH}\", ${STEP_${name}_GPUS}, ${missing}, ${STEP_${name}_VARIANT}},\n")
 endforeach()
-string(APPEND table "    {NULL, NULL, NULL, NULL, NULL, 0, NULL, false},\n};\n")
+string(APPEND table "    {NULL, NULL, NULL, SHAPE_ANY, NULL, NULL, 0, NULL, false},\n};\n")
 file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/generated/steps.c CONTENT "${table}")
 
 # Appends the variables <prefix><NAME> of the names that follow to `out`, the members of a JSON object: as TEXTS or as LISTS.
@@ -75,7 +76,7 @@ foreach(track IN LISTS OVERLAP_TRACKS)
 endforeach()
 
 string(APPEND course "},\n\"diffs\": {\n")
-foreach(kind IN ITEMS traps variants solutions)
+foreach(kind IN ITEMS traps variants solutions rungs)
   string(APPEND course "\"${kind}\": {\n")
   foreach(name IN LISTS DIFFS_${kind})
     string(APPEND course "\"${name}\": {\n\"path\": \"tests/diffs/${kind}/${name}.diff\",\n")

@@ -2,10 +2,12 @@
 function(shapes_read file)
   set(c "")
   set(json "")
+  file(STRINGS ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../run/shapes.h size_max REGEX "define SHAPE_SIZE_MAX ")
+  string(REGEX REPLACE ".* " "" size_max "${size_max}")
   file(STRINGS ${file} lines REGEX "^[^#]")
   foreach(line IN LISTS lines)
     set(kind GEMM)
-    set(most 2147483392) # SHAPE_SIZE_MAX
+    set(most ${size_max})
     set(size "([0-9]+)")
     if(line MATCHES "^[^ ]+ +- ")
       set(kind VECTOR)

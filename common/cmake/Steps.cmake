@@ -6,7 +6,7 @@
 # STEP_<name>_{MAIN,KERNEL}                          its driver and its kernel.cu
 # STEP_<name>_{BASE_ID,BASE_KERNEL}                  what that is a diff of: a step or <name>_baseline, and its file
 # STEP_<name>_{ARCHITECTURES,MISSING}                what the GPU program is built for, or why there is none
-# STEP_<name>_VARIANT                                whether it is in the list at all: true or false, as C has it
+# STEP_<name>_VARIANT                                false: a line of the list, true: made of a diff; C reads it
 # OVERLAP_PROGRAMS                                   the targets of all programs
 
 # Makes `name` a step of the build like `step`, which is its base, of a kernel.cu elsewhere: sets STEP_<name>_*.

@@ -18,6 +18,7 @@ struct cpu_schedule {
     enum cpu_order order;
     enum cpu_async async;
     unsigned seed;
+    unsigned resident; /**< the most blocks at once, of the checked flavour; one of the plain */
 };
 
 /** The schedules that verification goes through; the end is an entry whose name is null. */
@@ -40,6 +41,9 @@ struct cpu_fault {
 unsigned cpu_faults(void);
 /** Fault `i`, or null; the device's until cpu_faults_clear(). */
 const struct cpu_fault *cpu_fault(unsigned i);
+/** What is allowed, and explains a wrong result: a launch that was refused, a shuffle from a lane outside its mask. Makes
+ * faults of it, or, with 0, forgets it. */
+void cpu_suspects(int as_faults);
 /** Forgets the faults, and the error that they left in the runtime. */
 void cpu_faults_clear(void);
 /** `call` is called once if a kernel or host code has crashed or does not end: then the process ends, with
@@ -86,8 +90,8 @@ struct cpu_trace_event {
     const uint64_t *address;        /**< of those lanes, in order; in shared memory from its beginning */
 };
 typedef void cpu_trace_call(void *context, const struct cpu_trace_event *event);
-/** Calls `call` for each event of the first #CPU_TRACE_BLOCKS blocks of a grid, while the checked flavour counts: warp by
- * warp from one barrier to the next. Null: no more. */
+/** Calls `call` for each event of the first #CPU_TRACE_BLOCKS blocks of a grid, while the checked flavour
+ * counts: warp by warp from one barrier to the next. Null: no more. */
 void cpu_trace(cpu_trace_call *call, void *context);
 enum { CPU_TRACE_BLOCKS = 4 };
 

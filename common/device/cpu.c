@@ -45,13 +45,18 @@ void device_faults_clear(void) { cpu_faults_clear(); }
 
 static struct report *report_of_run;
 static struct fault context_of_run;
+static struct trace *trace_of_run;
 
 static void on_crash(void) {
     device_faults(report_of_run, &context_of_run);
     report_end();
+    if (trace_of_run != NULL) trace_close(trace_of_run);
 }
 
+void device_suspects(void) { cpu_suspects(1); }
+
 void device_watch(struct report *report, const struct fault *context) {
+    cpu_suspects(0);
     report_of_run = report;
     context_of_run = *context;
     cpu_on_crash(on_crash);
@@ -64,4 +69,7 @@ void device_counted(struct counters *c) {
     c->line_count = cpu_counter_lines(&c->lines);
 }
 
-void device_trace(struct trace *trace) { cpu_trace(trace != NULL ? trace_event : NULL, trace); }
+void device_trace(struct trace *trace) {
+    trace_of_run = trace;
+    cpu_trace(trace != NULL ? trace_event : NULL, trace);
+}

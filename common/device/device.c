@@ -26,10 +26,12 @@ void device_describe(int ordinal, struct device *d) {
 int device_check_options(const struct options *options, const struct device *device) {
     char known[256] = "";
     const char *name;
-    for (int i = 0; (name = device_schedule(i, NULL)) != NULL; ++i)
+    bool found = options->schedule == NULL;
+    for (int i = 0; (name = device_schedule(i, NULL)) != NULL; ++i) {
         snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i > 0 ? "," : "", name);
-    if (options->schedule != NULL && !has_word(known, options->schedule))
-        return option_refused("--schedule", options->schedule, known);
+        found = found || strcmp(name, options->schedule) == 0;
+    }
+    if (!found) return option_refused("--schedule", options->schedule, known);
     if (options->counters && !device->counts)
         return option_refused(options->trace != NULL ? "--trace" : "--counters", "here",
                               "the program of this name under cpu-checked/, which counts");

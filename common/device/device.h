@@ -94,11 +94,14 @@ bool device_fault(unsigned i, struct fault *fault);
 /** Forgets them. */
 void device_faults_clear(void);
 
+/** Makes faults of what explains a wrong result of the run that device_watch() began: a launch that was refused. */
+void device_suspects(void);
+
 /** Begins to count, from zero. */
 void device_count(void);
 /** Fills in what was counted since; the lines are the device's until the next call. */
 void device_counted(struct counters *counters);
-/** Adds what is counted from now on to a trace; null: no more. */
+/** Adds what is counted from now on to a trace, and writes it if the kernel crashes; null: no more. */
 void device_trace(struct trace *trace);
 
 /** "not optimised" or "device debugging" if this program is slow for such a reason, else "". */

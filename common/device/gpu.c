@@ -94,6 +94,7 @@ bool device_fault(unsigned i, struct fault *fault) {
 }
 
 void device_faults_clear(void) {}
+void device_suspects(void) {}
 
 void device_watch(struct report *report, const struct fault *context) { (void)report, (void)context; }
 

@@ -1,7 +1,7 @@
 /**
  * @file element.h
  * The types of the elements that a step reads, adds up in and writes, for host and device code alike.
- * A new type is a row in each function here.
+ * A new type is a row of element_facts(), and a case of element_value() and element_round().
  */
 #ifndef OVERLAP_ELEMENT_H
 #define OVERLAP_ELEMENT_H
@@ -47,19 +47,29 @@ static inline OVERLAP_HD enum element_type element_storage(enum element_type typ
     return type == ELEMENT_TF32 ? ELEMENT_F32 : type;
 }
 
-/** Bytes of an element. */
-static inline OVERLAP_HD size_t element_size(enum element_type type) {
-    return type == ELEMENT_BF16 || type == ELEMENT_F16 ? 2 : 4;
+/** What a type is like. */
+struct element_facts {
+    size_t size;     /**< bytes */
+    int digits;      /**< significant bits: the unit roundoff is 2 to the power of minus this */
+    uint32_t poison; /**< what outputs and their surroundings hold before a run: a NaN, if there is one */
+};
+
+static inline OVERLAP_HD struct element_facts element_facts(enum element_type type) {
+    struct element_facts f = {0, 0, 0}; /* of a type that is forgotten below: compilers warn */
+    switch (type) {
+    case ELEMENT_F32: f.size = 4, f.digits = 24, f.poison = 0x7fc0dead; break;
+    case ELEMENT_TF32: f.size = 4, f.digits = 11, f.poison = 0x7fc0dead; break;
+    case ELEMENT_BF16: f.size = 2, f.digits = 8, f.poison = 0x7fad; break;
+    case ELEMENT_F16: f.size = 2, f.digits = 11, f.poison = 0x7ead; break;
+    case ELEMENT_U32: f.size = 4, f.digits = 32, f.poison = 0x7fc0dead; break;
+    }
+    return f;
 }
 
-/** Significant bits. The unit roundoff is 2 to the power of minus this. */
-static inline OVERLAP_HD int element_digits(enum element_type type) {
-    return type == ELEMENT_F32 ? 24 : type == ELEMENT_U32 ? 32 : type == ELEMENT_BF16 ? 8 : 11;
-}
-
-/** What outputs, and what lies around them, hold before a run: a NaN, where the type has one. */
+static inline OVERLAP_HD size_t element_size(enum element_type type) { return element_facts(type).size; }
+static inline OVERLAP_HD int element_digits(enum element_type type) { return element_facts(type).digits; }
 static inline OVERLAP_HD uint32_t element_poison(enum element_type type) {
-    return type == ELEMENT_BF16 ? 0x7fad : type == ELEMENT_F16 ? 0x7ead : 0x7fc0dead;
+    return element_facts(type).poison;
 }
 
 /** The bits of element i. */

@@ -26,7 +26,7 @@ struct fill {
     uint64_t terms;  /**< numbers or products that are added up */
     bool down;       /**< of a product's B, which is added up along its columns */
     int digits;      /**< FILL_EXACT: significant bits of the odd integers */
-    uint64_t stride; /**< FILL_EXACT: of so many products in turn, one is not 0 */
+    uint64_t stride; /**< FILL_EXACT: one product in every `stride` is not 0 */
     double scale;    /**< FILL_EXACT: the odd integers are multiplied by it */
 };
 
@@ -57,10 +57,10 @@ static inline struct fill fill_product(struct element_types types, uint64_t term
     if (types.out == ELEMENT_F16 && limit > 15) limit = 15;
     if (digits > 12) digits = 12;
     if (digits > limit - 8) digits = limit - 8;
-    bool wide = (types.in == ELEMENT_TF32 || types.in == ELEMENT_BF16) && types.acc == ELEMENT_F32 &&
+    bool scaled = (types.in == ELEMENT_TF32 || types.in == ELEMENT_BF16) && types.acc == ELEMENT_F32 &&
                 types.out != ELEMENT_F16;
     uint64_t most = UINT64_C(1) << (limit - digits);
-    double scale = wide ? (double)(1 << (17 - digits)) : 1;
+    double scale = scaled ? (double)(1 << (17 - digits)) : 1;
     struct fill fill = {mode, seed, terms, down, digits, (terms + most - 1) / most, scale};
     return fill;
 }

@@ -26,10 +26,10 @@ static __global__ void task_kernel(struct task task, struct found *found) {
 }
 
 /* The cols x rows column-major (rows x cols row-major) matrix x in FP64, without padding. */
-static __global__ void widen_kernel(double *wide, struct matrix x, bool absolute) {
+static __global__ void to_fp64_kernel(double *copy, struct matrix x, bool absolute) {
     FOR_EACH (i, x.rows * x.cols) {
         double v = element_load(x.type, x.at, i / x.cols * x.ld + i % x.cols);
-        wide[i] = absolute ? fabs(v) : v;
+        copy[i] = absolute ? fabs(v) : v;
     }
 }
 
@@ -65,8 +65,8 @@ static void reference(const struct product *p) {
     CUDA_CHECK(cudaMalloc((void **)&a, M * K * sizeof(double)));
     CUDA_CHECK(cudaMalloc((void **)&b, K * N * sizeof(double)));
     for (int absolute = 0; absolute <= 1; ++absolute) {
-        widen_kernel<<<BLOCKS, THREADS>>>(a, p->A, absolute);
-        widen_kernel<<<BLOCKS, THREADS>>>(b, p->B, absolute);
+        to_fp64_kernel<<<BLOCKS, THREADS>>>(a, p->A, absolute);
+        to_fp64_kernel<<<BLOCKS, THREADS>>>(b, p->B, absolute);
         CUDA_CHECK(cudaGetLastError());
         /* cuBLAS is column-major: it sees the transposes, and C^T = B^T A^T. */
         check_cublas(cublasDgemm_64(handle, CUBLAS_OP_N, CUBLAS_OP_N, N, M, K, &one, b, N, a, K, &zero,

@@ -29,10 +29,7 @@ static const void *fetch(int buffer) {
     return back;
 }
 
-/*
- * Does a task on both sides. Both must leave the same behind and find the same, but for the rounding
- * of sums; the host `wrong` elements, of which `first` is the first, unless that is 0.
- */
+/* Does a task on both sides. Both must leave the same behind and find the same, but for the rounding of sums. */
 static struct found both(enum task_kind kind, size_t count, const char *what) {
     struct found found[2];
     for (int d = 0; d < 2; ++d) {

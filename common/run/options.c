@@ -1,12 +1,21 @@
 #include "run/options.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 int option_refused(const char *option, const char *value, const char *allowed) {
     fprintf(stderr, "%s %s: not allowed; allowed: %s\n", option, value, allowed);
     return EXIT_USAGE;
+}
+
+int option_printed(void) {
+    if (fflush(stdout) == 0 && !ferror(stdout)) return EXIT_OK;
+    fprintf(stderr, "stdout could not be written: %s\n", strerror(errno));
+    return EXIT_FAULT;
 }
 
 static int read_shapes(const char *option, enum shape_kind kind, const char *what, struct shapes *shapes) {
@@ -46,13 +55,16 @@ static int print_help(const char *program, const char *about, const struct optio
         putchar('\n');
     }
     printf("  --%-17s this text, and exit\n", "help");
-    return EXIT_OK;
+    return option_printed();
 }
 
 int options_read(const char *about, const struct option_word *words, int argc, char **argv) {
     enum { MOST = 32 };
     struct option known[MOST + 2] = {{NULL, 0, NULL, 0}};
-    int c, status = -1, count = 0;
+    int c, status = -1, count = 0, fd;
+    do fd = open("/dev/null", O_RDONLY);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    close(fd);
     for (; count < MOST && words[count].name != NULL; ++count)
         known[count] = (struct option){words[count].name, words[count].type > OPTION_STOP, NULL, count};
     known[count] = (struct option){"help", no_argument, NULL, count};
@@ -98,20 +110,29 @@ int options_parse(struct options *o, enum shape_kind kind, int argc, char **argv
          gemm ? "a name, a set or MxNxK, or several with commas (see --list);\n"
                 "                      default: ladder on a GPU, small on the CPU device"
               : "a length (1000, 2^28, 2^31-1), a name or a set, or several with\n"
-                "                      commas (see --list); default: ladder on a GPU, small on the CPU", kind, 0},
-        {"pad", "E", OPTION_INT, &o->pad, "elements more in a row, beyond a 128-byte boundary", 0, gemm ? 4096 : none},
-        {"offset", "E", OPTION_INT, &o->offset, "elements between a 256-byte boundary and the first", 0, gemm ? none : 63},
+                "                      commas (see --list); default: ladder on a GPU, small on the CPU",
+         kind, 0},
+        {"pad", "E", OPTION_INT, &o->pad,
+         "elements more in a row, beyond a 128-byte boundary", 0, gemm ? 4096 : none},
+        {"offset", "E", OPTION_INT, &o->offset,
+         "elements between a 256-byte boundary and the first", 0, gemm ? none : 63},
         {"seed", "S", OPTION_INT64, &o->seed, "seed of the inputs (default 1)", 0, INT64_MAX},
-        {"repeats", "R", OPTION_INT, &o->repeats, "verified runs of each kind of input (default 1)", 1, 100000},
+        {"repeats", "R", OPTION_INT, &o->repeats,
+         "verified runs of each kind of input (default 1)", 1, 100000},
         {"verify-only", "", OPTION_FLAG, &o->verify_only, "do not time", 0, 0},
-        {"samples", "S", OPTION_INT, &o->samples, "timed runs (default: until the median settles)", 1, 100000},
+        {"samples", "S", OPTION_INT, &o->samples,
+         "timed runs (default: until the median settles)", 1, 100000},
         {"warm", "", OPTION_FLAG, &o->warm, "leave the L2 cache as a run left it; else it is flushed", 0, 0},
         {"device", "D", OPTION_INT, &o->device, "number of the CUDA device (default 0)", 0, 1023},
-        {"schedule", "NAME", OPTION_TEXT, &o->schedule, "of the CPU device (default: all, up to a failure), or each", 0, 0},
-        {"counters", "", OPTION_FLAG, &o->counters, "count by source line: programs under cpu-checked/", 0, 0},
+        {"schedule", "NAME", OPTION_TEXT, &o->schedule,
+         "of the CPU device (default: all, up to a failure), or each", 0, 0},
+        {"counters", "", OPTION_FLAG, &o->counters,
+         "count by source line: programs under cpu-checked/", 0, 0},
         {"base", "", OPTION_FLAG, &o->base, "with --counters or --trace: those of the base too", 0, 0},
-        {"trace", "FILE", OPTION_TEXT, &o->trace, "of one run, what its warps did, for Perfetto; --counters too", 0, 0},
-        {"csv", "FILE", OPTION_TEXT, &o->csv, "write the rows as CSV; - for stdout instead of the table", 0, 0},
+        {"trace", "FILE", OPTION_TEXT, &o->trace,
+         "of one run, what its warps did, for Perfetto; - for stdout", 0, 0},
+        {"csv", "FILE", OPTION_TEXT, &o->csv,
+         "write the rows as CSV; - for stdout instead of the table", 0, 0},
         {"json", "FILE", OPTION_TEXT, &o->json, "the same as JSON, with faults and counters", 0, 0},
         {"quiet", "", OPTION_FLAG, &o->quiet, "no table: stdout is what the kernel prints", 0, 0},
         {"list", "", OPTION_STOP, &list, "the shapes, and exit", 0, 0},
@@ -128,7 +149,7 @@ int options_parse(struct options *o, enum shape_kind kind, int argc, char **argv
     if (status >= 0) return status;
     if (list) {
         fputs(shapes_text, stdout);
-        return EXIT_OK;
+        return option_printed();
     }
     if (o->schedule != NULL && strcmp(o->schedule, "each") == 0) {
         o->schedule = NULL;

@@ -37,12 +37,16 @@ struct option_word {
 /**
  * Reads a command line. The last of `words` has no name. --help prints `about`, and all options.
  * @return -1 to go on, or the exit status: #EXIT_OK after --help, #EXIT_USAGE after one line on stderr
- *         with the value and what is allowed.
+ *         with the value and what is allowed. Opens stdin, stdout and stderr if they are closed: no other
+ *         file gets their numbers, and what is written there fails.
  */
 int options_read(const char *about, const struct option_word *words, int argc, char **argv);
 
 /** Says on stderr that this value of an option is not allowed, and what is. @return #EXIT_USAGE */
 int option_refused(const char *option, const char *value, const char *allowed);
+
+/** Writes out what was printed to stdout. @return #EXIT_OK, or #EXIT_FAULT after one line on stderr. */
+int option_printed(void);
 
 /** What the command line of a step asks for. */
 struct options {
@@ -58,7 +62,7 @@ struct options {
     bool quiet;           /**< no table */
     bool counters;        /**< run once and count */
     bool base;            /**< with counters: those of the base too */
-    const char *trace;    /**< where the trace of that run goes; or null */
+    const char *trace; /**< where the trace of that run goes, "-" for stdout in place of the table; or null */
     const char *schedule; /**< of the CPU device, by name; null: all */
     bool each_schedule;   /**< a failure under one does not end it: the others are run too */
     const char *csv;      /**< where rows go as CSV, "-" for stdout in place of the table; or null */

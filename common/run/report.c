@@ -9,8 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "run/options.h"
-
 enum { ROWS, COUNTERS, FAULTS, FACTS, LISTS };
 
 /* ---- the JSON, which is written when the program ends ---- */
@@ -54,16 +52,22 @@ static void add(struct report *r, int list, void (*write)(FILE *, const void *),
 
 /* ---- outputs ---- */
 
-static bool open_output(struct output_file *o, const char *name) {
+static bool open_output(struct report *r, struct output_file *o, const char *name) {
     const char *why = NULL;
-    struct stat status;
+    struct stat status, other;
     o->name = name;
     if (name == NULL) return true;
     o->file = strcmp(name, "-") == 0 ? stdout : fopen(name, "ae");
     if (o->file == stdout) o->name = "stdout";
     else if (o->file == NULL) why = strerror(errno);
-    else if (fstat(fileno(o->file), &status) == 0 && S_ISREG(status.st_mode) && /* others may be shared */
-             flock(fileno(o->file), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    const bool regular = why == NULL && fstat(fileno(o->file), &status) == 0 && S_ISREG(status.st_mode);
+    for (const struct output_file *p = &r->csv; p < o && why == NULL; ++p)
+        if (p->file != NULL &&
+            (p->file == o->file || (regular && fstat(fileno(p->file), &other) == 0 &&
+                                    other.st_dev == status.st_dev && other.st_ino == status.st_ino)))
+            why = "another option names it too";
+    if (why == NULL && regular && o->file != stdout && /* others may be shared */
+        flock(fileno(o->file), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         why = "another program is writing it";
     if (why != NULL) fprintf(stderr, "%s: cannot be written: %s\n", name, why);
     return why == NULL;
@@ -80,15 +84,13 @@ static bool close_output(struct output_file *o) {
     return o->error == 0;
 }
 
-bool report_open(struct report *r, const char *csv, const char *json) {
+bool report_open(struct report *r, const char *csv, const char *json, const char *trace) {
     memset(r, 0, sizeof *r);
-    if (csv != NULL && json != NULL && strcmp(csv, json) == 0) {
-        option_refused("--json", json, "another file than --csv");
+    if (!open_output(r, &r->csv, csv) || !open_output(r, &r->json, json) || !open_output(r, &r->trace, trace))
         return false;
-    }
-    if (!open_output(&r->csv, csv) || !open_output(&r->json, json)) return false;
-    if (r->csv.file != stdout && r->json.file != stdout) open_output(&r->table, "-");
-    for (struct output_file *o = &r->csv; o <= &r->json; ++o)
+    if (r->csv.file != stdout && r->json.file != stdout && r->trace.file != stdout)
+        open_output(r, &r->table, "-");
+    for (struct output_file *o = &r->csv; o <= &r->trace; ++o)
         if (o->file != NULL && o->file != stdout && ftruncate(fileno(o->file), 0) != 0 &&
             errno != EINVAL) /* which is what a device or a pipe says */
             o->error = errno;
@@ -151,6 +153,6 @@ bool report_close(struct report *r) {
     bool good = true;
     if (!r->rows) write_row(r, NULL);
     report_end();
-    for (struct output_file *o = &r->json; o >= &r->table; --o) good = close_output(o) && good;
+    for (struct output_file *o = &r->trace; o >= &r->table; --o) good = close_output(o) && good;
     return good;
 }

@@ -12,12 +12,12 @@ struct report {
     struct output_file {
         FILE *file; /**< null: not asked for */
         const char *name;
-        int error; /**< errno of the first write that failed; 0: none did */
-    } table, csv, json;
-    bool rows;    /**< the rows have begun */
-    bool later;   /**< the table has facts, and the caller writes its rows at the end */
-    bool figures; /**< the table has columns of figures; to be set before the first row */
-    struct list { /**< the elements of a list of the JSON, which is written at the end */
+        int error;             /**< errno of the first write that failed; 0: none did */
+    } table, csv, json, trace; /**< the trace: what struct trace writes */
+    bool rows;                 /**< the rows have begun */
+    bool later;                /**< the table has facts, and the caller writes its rows at the end */
+    bool figures;              /**< the table has columns of figures; to be set before the first row */
+    struct list {              /**< the elements of a list of the JSON, which is written at the end */
         FILE *file;
         char *text;
         size_t size;
@@ -31,7 +31,7 @@ struct report {
  * The JSON is written by report_close(), exit(), SIGINT or SIGTERM, whichever comes first.
  * @return false, after one line on stderr, if one cannot be written.
  */
-bool report_open(struct report *report, const char *csv, const char *json);
+bool report_open(struct report *report, const char *csv, const char *json, const char *trace);
 /** Writes a fact about the run, such as "driver: 580.0": a line of the table, a comment in CSV. */
 void report_fact(struct report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** Writes a row to all that is open. */

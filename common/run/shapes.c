@@ -51,7 +51,10 @@ static bool parse_length(const char *word, struct shape *shape) {
     return shape->n >= 0 && shape->n <= VECTOR_SIZE_MAX;
 }
 
+/* A size that is there already is not added again: two rows of one name could not be told apart. */
 static bool append(struct shapes *list, const struct shape *shape, char *error) {
+    for (int i = 0; i < list->count; ++i)
+        if (list->shape[i].kind == shape->kind && strcmp(list->shape[i].name, shape->name) == 0) return true;
     if (list->count == SHAPES_MAX) {
         snprintf(error, ERROR_SIZE, "more than %d shapes", SHAPES_MAX);
         return false;
@@ -69,18 +72,22 @@ static bool find_word(enum shape_kind kind, const char *word, struct shapes *lis
         shape.kind = gemm ? SHAPE_GEMM : SHAPE_VECTOR;
         return append(list, &shape, error);
     }
-    int before = list->count;
+    bool found = false;
     for (const struct known_shape *s = known_shapes; s->sets != NULL; ++s)
         if ((kind == SHAPE_ANY || s->shape.kind == kind) &&
-            (strcmp(s->shape.name, word) == 0 || has_word(s->sets, word)) && !append(list, &s->shape, error))
-            return false;
-    if (list->count == before)
+            (strcmp(s->shape.name, word) == 0 || has_word(s->sets, word))) {
+            found = true;
+            if (!append(list, &s->shape, error)) return false;
+        }
+    char products[64];
+    snprintf(products, sizeof products, "MxNxK (each 0 to %d)", SHAPE_SIZE_MAX);
+    if (!found)
         snprintf(error, ERROR_SIZE,
-                 "no %s or set '%.60s': allowed are %s%s, and the names that --list prints",
-                 kind == SHAPE_VECTOR ? "length" : "shape", word,
-                 kind == SHAPE_VECTOR ? "" : "MxNxK (each 0 to 2147483392)",
-                 kind == SHAPE_GEMM ? "" : " 0 to 2^33, such as 1000, 2^28 or 2^31-1");
-    return list->count > before;
+                 "no %s or set '%.60s': allowed are %s%s%s, and the names that --list prints",
+                 kind == SHAPE_VECTOR ? "length" : "shape", word, kind == SHAPE_VECTOR ? "" : products,
+                 kind == SHAPE_ANY ? " or " : "",
+                 kind == SHAPE_GEMM ? "" : "0 to 2^33, such as 1000, 2^28 or 2^31-1");
+    return found;
 }
 
 bool shapes_find(enum shape_kind kind, const char *what, struct shapes *list, char *error) {

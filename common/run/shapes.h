@@ -54,7 +54,7 @@ extern const char shapes_text[];
 
 /**
  * Appends the sizes of one kind that `what` names: a comma-separated list of names, sets and MxNxK or
- * lengths (a number, or 2^E, 2^E+D, 2^E-D).
+ * lengths (a number, or 2^E, 2^E+D, 2^E-D). A size that is named twice is there once.
  *
  * @param error  where one line goes that says what is wrong; at least 256 bytes.
  * @return false if a word is neither, or the list is full.

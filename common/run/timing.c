@@ -44,18 +44,20 @@ struct session {
 
 static double times[SOLVERS][SAMPLES]; /* seconds */
 
-/* Seconds of one run; negative after an error. */
-static double sample(struct session *s, struct contestant *c) {
+/* One run, in seconds. */
+static cudaError_t sample(struct session *s, struct contestant *c, double *seconds) {
     float ms = 0;
     if (c->prepare != NULL) c->prepare(c->context, s->stream);
     if (s->warm) c->run(c->context, s->stream);
     else CUDA_CHECK(cudaMemsetAsync(s->flush, 0, s->flush_bytes, s->stream));
     CUDA_CHECK(cudaEventRecord(s->start, s->stream));
-    if (c->run(c->context, s->stream) != cudaSuccess) return -1;
+    cudaError_t error = c->run(c->context, s->stream);
+    if (error != cudaSuccess) return error;
     CUDA_CHECK(cudaEventRecord(s->stop, s->stream));
-    if (cudaEventSynchronize(s->stop) != cudaSuccess) return -1;
+    if ((error = cudaEventSynchronize(s->stop)) != cudaSuccess) return error;
     CUDA_CHECK(cudaEventElapsedTime(&ms, s->start, s->stop));
-    return 1e-3 * ms;
+    *seconds = 1e-3 * ms;
+    return cudaSuccess;
 }
 
 static bool settled(int count, int taken) {
@@ -74,22 +76,21 @@ const char *timing_run(struct contestant *contestants, int count, const struct d
                        const struct options *options) {
     struct session s = {.warm = options->warm, .flush_bytes = 2 * device->l2_bytes};
     int most = options->samples > 0 ? options->samples : 2000, taken = 0;
-    const char *failure = NULL;
+    cudaError_t error = cudaSuccess;
     CUDA_CHECK(cudaStreamCreate(&s.stream));
     CUDA_CHECK(cudaEventCreate(&s.start));
     CUDA_CHECK(cudaEventCreate(&s.stop));
     CUDA_CHECK(cudaMalloc(&s.flush, s.flush_bytes));
-    for (int i = 0; i < 3 * count && failure == NULL; ++i) /* to warm up */
-        if (sample(&s, &contestants[i / 3]) < 0) failure = cuda_explain(cudaGetLastError());
+    for (int i = 0; i < 3 * count && error == cudaSuccess; ++i) /* to warm up */
+        error = sample(&s, &contestants[i / 3], times[i / 3]);
     double end = now() + 1.0 * count;
-    while (failure == NULL && taken < most) {
-        for (int i = 0; i < count && failure == NULL; ++i)
-            if ((times[i][taken] = sample(&s, &contestants[i])) < 0)
-                failure = cuda_explain(cudaGetLastError());
+    while (error == cudaSuccess && taken < most) {
+        for (int i = 0; i < count && error == cudaSuccess; ++i)
+            error = sample(&s, &contestants[i], &times[i][taken]);
         ++taken;
         if (options->samples == 0 && (settled(count, taken) || (taken >= 5 && now() > end))) break;
     }
-    for (int i = 0; i < count && failure == NULL; ++i) {
+    for (int i = 0; i < count && error == cudaSuccess; ++i) {
         contestants[i].samples = taken;
         contestants[i].median = stats_quantile(times[i], taken, 0.5);
         contestants[i].p5 = stats_quantile(times[i], taken, 0.05);
@@ -99,7 +100,8 @@ const char *timing_run(struct contestant *contestants, int count, const struct d
     cudaEventDestroy(s.start);
     cudaEventDestroy(s.stop);
     cudaStreamDestroy(s.stream);
-    return failure;
+    cudaGetLastError(); /* forgotten, for it is returned */
+    return error != cudaSuccess ? cuda_explain(error) : NULL;
 }
 
 void timing_row(struct row *row, const struct contestant *c, double work, double scale, const char *unit,

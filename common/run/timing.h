@@ -35,8 +35,8 @@ const char *timing_run(struct contestant *contestants, int count, const struct d
                        const struct options *options);
 
 /**
- * Fills in a row's figures of a contestant that does `work` units in a run (FLOP or bytes), in units
- * of `scale` of them a second, which `unit` names; notes it where the launch is all that counts.
+ * Fills in a row's figures. The contestant does `work` FLOP or bytes in a run; its rate is in `unit`, which
+ * is `scale` of them a second. A run too short to tell from its launch is noted.
  */
 void timing_row(struct row *row, const struct contestant *contestant, double work, double scale,
                 const char *unit, const struct options *options);

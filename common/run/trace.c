@@ -1,7 +1,7 @@
 #include "run/trace.h"
 
-#include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,6 @@ struct process { /* one block of one run */
 
 struct trace {
     FILE *file;
-    const char *name;
     struct span *spans;
     struct group *groups;
     size_t span_count, group_count;
@@ -55,18 +54,15 @@ struct trace {
     size_t size;
 };
 
-struct trace *trace_open(const char *name) {
+struct trace *trace_open(FILE *file) {
     struct trace *t = calloc(1, sizeof *t);
-    FILE *file = fopen(name, "we");
-    if (t != NULL && file != NULL) t->accesses = open_memstream(&t->text, &t->size);
-    if (t == NULL || file == NULL || t->accesses == NULL) {
-        fprintf(stderr, "%s: cannot be written: %s\n", name, strerror(errno));
-        if (file != NULL) fclose(file);
-        free(t);
-        return NULL;
+    if (t != NULL && (t->accesses = open_memstream(&t->text, &t->size)) != NULL) {
+        t->file = file;
+        return t;
     }
-    t->file = file, t->name = name;
-    return t;
+    fprintf(stderr, "no memory for the trace\n");
+    free(t);
+    return NULL;
 }
 
 void trace_run(struct trace *t, const char *step, const char *shape, const char *schedule) {
@@ -185,8 +181,7 @@ static void waited(struct trace *t, struct process *p, const struct span *s) {
     }
 }
 
-void trace_event(void *context, const struct cpu_trace_event *e) {
-    struct trace *t = context;
+static void add_event(struct trace *t, const struct cpu_trace_event *e) {
     const unsigned process = (unsigned)(t->runs - 1) * CPU_TRACE_BLOCKS + e->block;
     struct process *p = &t->process[process];
     const bool shared = strcmp(e->memory, "shared") == 0, barrier = is_operation(e, "barrier"),
@@ -214,6 +209,15 @@ void trace_event(void *context, const struct cpu_trace_event *e) {
     ++s->instructions;
     s->length = barrier ? p->barrier - s->at : s->length + 1;
     p->now[e->warp] = barrier ? p->barrier : p->now[e->warp] + 1;
+}
+
+/* Of a kernel that is stopped, a handler of signals writes the trace: not in the middle of an event. */
+void trace_event(void *context, const struct cpu_trace_event *e) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    add_event(context, e);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 /* ---- what is written at the end ---- */
@@ -326,10 +330,9 @@ bool trace_close(struct trace *t) {
     write_runs(t);
     fclose(t->accesses);
     fprintf(t->file, "],\n\"accesses\": [\n%s\n]}\n", t->text);
-    bool good = !t->no_memory && ferror(t->file) == 0;
-    if (fclose(t->file) != 0) good = false;
-    if (!good)
-        fprintf(stderr, "%s could not be written: %s\n", t->name, strerror(t->no_memory ? ENOMEM : errno));
+    fflush(t->file);
+    const bool good = !t->no_memory;
+    if (!good) fprintf(stderr, "no memory for all of the trace\n");
     free(t->spans);
     free(t->groups);
     free(t->text);

@@ -10,17 +10,15 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "cpu/cpu_device.h"
 
 /** What is traced so far. */
 struct trace;
 
-/**
- * Begins the trace that trace_close() writes to `name`, which is made empty at once.
- * @return null, after one line on stderr, if it cannot be written.
- */
-struct trace *trace_open(const char *name);
+/** Begins the trace that trace_close() writes to `file`. @return null, after one line on stderr, without memory. */
+struct trace *trace_open(FILE *file);
 
 /** Later events are those of a run of `step` at this shape under this schedule. */
 void trace_run(struct trace *trace, const char *step, const char *shape, const char *schedule);
@@ -32,7 +30,7 @@ void trace_operand(struct trace *trace, const char *name, const void *at, size_t
 /** Adds an event; `context` is the struct trace. For cpu_trace(). */
 cpu_trace_call trace_event;
 
-/** Writes the trace, and frees it. @return false, after one line on stderr, if it could not be written. */
+/** Writes the trace, and frees it. @return false, after one line on stderr, if there was no memory for all of it. */
 bool trace_close(struct trace *trace);
 
 #endif

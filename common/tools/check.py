@@ -18,6 +18,7 @@ import pathlib
 import re
 import resource
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -314,8 +315,9 @@ class Check:
     # ---- compare ----
 
     def count(self, program, options):
-        """The sums that a checked program counts, of its step and, with --base, of its base."""
-        counters = self.run(program, ["--counters", *options], 6 * self.options.timeout)[1].get("counters", [])
+        """A counting run's result, its records, and the sums of its step and, with --base, of its base."""
+        done, found = self.run(program, ["--counters", *options], 6 * self.options.timeout)
+        counters = found.get("counters", [])
         for counted in counters:
             sums = counted["sums"]
             sums["sectors_read"] = sums["load_sectors"] + sums["copy_sectors"]
@@ -325,19 +327,21 @@ class Check:
                 instructions = sum(line["instructions"] for line in of)
                 moved = sum(line["bytes"] * line["instructions"] for line in of)
                 sums[operation + "_width"] = moved / instructions if instructions else 0
-        return [counted["sums"] for counted in counters]
+        return done, found, [counted["sums"] for counted in counters]
 
     def compare(self, verdict):
-        """Counters beside those of the step and its base, and remarks on what differs."""
+        """Counters beside those of the step and its base, and remarks on what differs. Returns a Verdict if a run fails."""
         step = os.path.join(self.build.build, "cpu-checked", self.name)
         based = ["--base"] * bool(self.base_name)
         asked = [(parsed(options), self.pool.submit(self.count, self.file("cpu-checked"), options.split()),
                   self.pool.submit(self.count, step, options.split() + based)) for options in self.track["counted"]]
         found = {}
         for options, mine, theirs in asked:
-            mine, theirs = mine.result(), theirs.result()
+            (done, records_of_mine, mine), theirs = mine.result(), theirs.result()[2]
+            if done.status != 0:
+                return self.explain("cpu-checked", options, done, records_of_mine)
             if not mine or len(theirs) != 1 + len(based):
-                return  # the kernel or the step's program was changed meanwhile
+                return None  # the kernel or the step's program was changed meanwhile
             unchanged = mine[:1] == theirs[1:]
             differs = words.remarks(self.name, mine[0], theirs[0], unchanged)
             if not verdict.counters:
@@ -350,12 +354,15 @@ class Check:
                 found = {key: f"At {words.place(options)}: {text}" for key, text in differs.items()} | found
         verdict.remarks += found.values()
         verdict.remarks = verdict.remarks or [f"Your kernel counts the same as {self.name} in everything."]
+        return None
 
     def trace(self):
         """Writes what the kernel's warps do in one run, at the size that is asked for."""
         if not self.build.checked:
             raise Cannot(f"--trace {self.options.trace}: traces need the checked flavour, which needs GCC")
         path, options = self.file("trace.json"), words.flat(self.asked() | self.options_of("seed", "schedule"))
+        if self.options.trace_shape:
+            options = ["--shape", self.options.trace_shape]
         done, _ = self.run(self.file("cpu-checked"), ["--trace", path, *options], 6 * self.options.timeout)
         if done.status != 0:
             raise Cannot(f"--trace {self.options.trace}: {done.err.strip() or 'it was not written in time'}")
@@ -421,8 +428,9 @@ class Check:
             if wrong:
                 return wrong
             verdict.sizes[flavour] = verdict.sizes.get(flavour, 0) + len(self.expand(options))
-        if self.build.checked and not self.asked():
-            self.compare(verdict)
+        wrong = self.compare(verdict) if self.build.checked and not self.asked() else None
+        if wrong:
+            return wrong
         try:
             if self.options.trace:
                 self.trace()
@@ -463,6 +471,7 @@ def parse(arguments):
     parser.add_argument("files", metavar="FILE", nargs="+", help="the kernel file; with --csv, several or folders of them")
     parser.add_argument("--csv", metavar="FILE", help="grade all files: one row each as CSV; - for stdout")
     parser.add_argument("--trace", metavar="FILE", help="write what the warps of a right kernel do in one run, for Perfetto")
+    parser.add_argument("--trace-shape", metavar="WHAT", help="the size of that run")
     parser.add_argument("--gpu", action="store_true",
                         help="also verify and time it on the GPU, beside the step and the library")
     parser.add_argument("--gpu-shape", metavar="WHAT", help="the sizes to time (default: book, or n-2^28)")

@@ -214,15 +214,14 @@ static bool cannot_run(char *why, size_t size) {
 
 /* Runs a step on a device over the shapes of its kind; adds its rows, or the reason why there are none. */
 static void run_step(const struct step *step, bool gpu) {
-    const enum shape_kind kind = strcmp(step->track, "gemm") == 0 ? SHAPE_GEMM : SHAPE_VECTOR;
     const char *ended_at = NULL;
     char last[256] = "", text[512];
     memset(&now, 0, sizeof now);
     now.step = step, now.gpu = gpu, counted_count = 0;
     for (const struct shape *s = shapes[gpu].shape; s < shapes[gpu].shape + shapes[gpu].count; ++s)
-        if (s->kind == kind && !gpu && !within(s, cpu_flops_max, cpu_length_max))
+        if (s->kind == step->kind && !gpu && !within(s, cpu_flops_max, cpu_length_max))
             add_plain(s->name, STATUS_SKIPPED, "too large for the CPU device in a ladder");
-        else if (s->kind == kind) now.shapes.shape[now.shapes.count++] = *s;
+        else if (s->kind == step->kind) now.shapes.shape[now.shapes.count++] = *s;
     if (now.shapes.count == 0) return;
     if (cannot_run(text, sizeof text)) {
         add_plain("-", STATUS_SKIPPED, text);
@@ -292,8 +291,8 @@ static int parse(int argc, char **argv) {
         {"cpu", "", OPTION_FLAG, &asked.cpu, "only on the CPU device", 0, 0},
         {"shapes", "WHAT", OPTION_SHAPES, &shapes[false], "names, sets, MxNxK or lengths with commas;\n"
          "                      default: ladder on a GPU, small on the CPU device", SHAPE_ANY, 0},
-        {"steps", "LIST", OPTION_TEXT, &asked.steps, "names of steps or variants with commas", 0, 0},
-        {"variants", "", OPTION_FLAG, &asked.variants, "all of tests/diffs/variants in place of the steps", 0, 0},
+        {"steps", "LIST", OPTION_TEXT, &asked.steps, "names of steps, variants or rungs with commas", 0, 0},
+        {"variants", "", OPTION_FLAG, &asked.variants, "all of tests/diffs/variants and rungs in place of the steps", 0, 0},
         {"samples", "S", OPTION_INT, &asked.samples, "timed runs (default: until the median settles)", 1, 100000},
         {"warm", "", OPTION_FLAG, &asked.warm, "do not flush the L2 cache between samples", 0, 0},
         {"csv", "FILE", OPTION_TEXT, &asked.csv, "write the rows as CSV too; - for stdout, no table", 0, 0},
@@ -311,7 +310,7 @@ static int parse(int argc, char **argv) {
     if (status >= 0) return status;
     if (list) {
         print_list();
-        return EXIT_OK;
+        return option_printed();
     }
     if (asked.steps != NULL && !check_steps(asked.steps)) return EXIT_USAGE;
     if (!asked.gpu && !asked.cpu) asked.gpu = asked.cpu = true;
@@ -347,7 +346,7 @@ int main(int argc, char **argv) {
         driver_ask(&driver);
         if (!take_gpu()) return EXIT_USAGE;
     }
-    if (!report_open(&report, asked.csv, asked.json)) return EXIT_USAGE;
+    if (!report_open(&report, asked.csv, asked.json, NULL)) return EXIT_USAGE;
     report.later = true;
     child_watch();
     if (asked.gpu) run_steps(true);

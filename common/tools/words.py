@@ -1,6 +1,8 @@
 """What build/check says: a fault, the comparison of counters, a row of CSV. Faults and counters come as records, see
 docs/records.md: a fault is known by its id, a counter by its key, and nothing is read out of a sentence."""
+import csv
 import dataclasses
+import os
 import shlex
 import signal
 
@@ -33,6 +35,8 @@ FAULTS = {
     "deadlock": ("threads that wait for each other for ever", BARRIERS),
     "copy.never_committed": ("a missing commit", STEP),
     "copy.never_waited_for": ("a copy that is never waited for", STEP),
+    "launch": ("a launch that was refused", RULES),
+    "crash.blocks": ("a grid of too many blocks to be finished in time", BESIDES),
     "crash.timeout": LOOP, "crash.cpu_time": LOOP,
     "crash.stack_overflow": ("a stack overflow", BESIDES),
     "bounds.null": ("a null pointer", BESIDES),
@@ -54,20 +58,8 @@ FAULTS = {
 }
 
 # The sums that a program counts, by key, as they are called here.
-SUMS = {
-    "load_sectors": "global loads, sectors",
-    "store_sectors": "global stores, sectors",
-    "copy_sectors": "asynchronous copies, sectors",
-    "thread_bytes": "to shared memory by threads, bytes",
-    "copy_bytes": "to shared memory by copies, bytes",
-    "shared_cycles": "shared memory, cycles",
-    "conflicts": "  of them bank conflicts",
-    "barriers": "block barriers",
-    "waits": "waits for copies, by warps",
-    "in_flight": "groups in flight in a multiply",
-    "mma": "mma_sync, by warps",
-    "tensor_flops": "  floating-point operations",
-}
+with open(f"{os.path.dirname(os.path.abspath(__file__))}/../../docs/results/counters.csv", encoding="utf-8") as counters:
+    SUMS = {row["sum"]: row["label"] for row in csv.DictReader(line for line in counters if line[0] != "#")}
 
 # Where a right kernel counts more than the step, or fewer: of what, and what is asked then; None says nothing of it.
 REMARKS = {
@@ -229,7 +221,8 @@ def remarks(step, yours, steps, unchanged):
         silent = {"thread_bytes", "copy_bytes", "in_flight", "sectors_read", "load_width"}
     elif yours["in_flight"] == 0 < steps["in_flight"]:
         found["in_flight"] = (f"No group of copies is in flight while your kernel computes, in {step} {steps['in_flight']}: "
-                              "nothing overlaps. Is the next copy started before the computation, and waited for after it? --trace FILE writes who waits for what.")
+                              "nothing overlaps. Is the next copy started before the computation, and waited for after it? "
+                              "--trace FILE writes who waits for what.")
         silent = {"in_flight"}
     silent |= {key for key in ("load_width", "copy_width") if yours[key] == 0}
     for key, (what, *questions) in REMARKS.items():

@@ -23,7 +23,7 @@ struct gemm_library {
     void (*version)(char *text, size_t size); /**< such as "cuBLAS 13.0.0" */
 };
 
-/** CUB: the inclusive scan of n uint32, or the sum of n floats. Without a workspace, sets *bytes only. */
+/** CUB: the inclusive scan of n uint32, or the sum of n floats; no other types. Without a workspace, sets *bytes only. */
 typedef cudaError_t vector_library_function(bool scan, size_t n, const void *x, void *y, void *workspace,
                                             size_t *bytes, cudaStream_t stream);
 

@@ -114,6 +114,8 @@ static bool fail(const struct solver *s, struct fault *f, const char *id, const 
     memcpy(row->note, f->text, sizeof row->note);
     snprintf(row->status, sizeof row->status, STATUS_FAILED);
     if (!device_faults(s->problem->report, f)) report_fault(s->problem->report, f);
+    device_suspects();
+    device_faults(s->problem->report, f);
     return false;
 }
 
@@ -186,7 +188,7 @@ static int verify_input(const struct solver *s, const struct input *in, const ch
 static bool verify(const struct solver *s, const char *when, struct row *row) {
     const struct problem *p = s->problem;
     bool done = false;
-    int failed = 0;
+    int failed = 0, runs = 0;
     device_schedule(0, p->options->schedule);
     code_path("");
     for (int i = 0; i < p->track->input_count && !done; ++i) {
@@ -195,10 +197,16 @@ static bool verify(const struct solver *s, const char *when, struct row *row) {
         if (!p->track->fill(s, in)) continue;
         int wrong = verify_input(s, in, when, row, &schedules);
         failed += wrong;
+        runs += schedules;
         done = failed > 0 && (!p->options->each_schedule || (in->judged && wrong >= schedules));
     }
     snprintf(row->path, sizeof row->path, "%s", path_taken);
     if (failed > 0) return false;
+    if (runs == 0) {
+        snprintf(row->status, sizeof row->status, STATUS_FAILED);
+        snprintf(row->note, sizeof row->note, "not verified: there was no run");
+        return false;
+    }
     const char *unjudged = s->entry != NULL ? s->entry->unjudged : NULL;
     snprintf(row->status, sizeof row->status, unjudged != NULL ? STATUS_UNJUDGED : STATUS_VERIFIED);
     if (unjudged != NULL) snprintf(row->note, sizeof row->note, "not verified: %s", unjudged);
@@ -357,9 +365,9 @@ int problem_main(struct problem *p, const struct track *track, const struct step
         (status = device_check_options(&options, &device)) != EXIT_OK ||
         (status = options_default_shapes(&options, track->kind, device.gpu)) != EXIT_OK)
         return status;
-    struct trace *trace = options.trace != NULL ? trace_open(options.trace) : NULL;
-    if (options.trace != NULL && trace == NULL) return EXIT_USAGE;
-    if (!report_open(&report, options.csv, options.json)) return EXIT_USAGE;
+    if (!report_open(&report, options.csv, options.json, options.trace)) return EXIT_USAGE;
+    struct trace *trace = options.trace != NULL ? trace_open(report.trace.file) : NULL;
+    if (options.trace != NULL && trace == NULL) return EXIT_FAULT;
     if (options.quiet) report.table.file = NULL;
     device_report(&device, &options, &report);
     *p = (struct problem){

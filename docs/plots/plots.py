@@ -7,6 +7,7 @@ Each NAME.gp reads NAME.dat and the like, which are made here from docs/results/
 """
 import argparse
 import csv
+import glob
 import os
 import statistics
 import subprocess
@@ -15,7 +16,7 @@ import sys
 sys.dont_write_bytecode = True
 PLOTS = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(PLOTS))
-from course import ROOT, diffs_of, read_csv, steps, track
+from course import ROOT, diffs_of, facts_of, read_csv, steps, track
 
 GEMM = [s.name for s in steps() if s.track == "gemm"]
 
@@ -24,8 +25,7 @@ class Results:
     def __init__(self, gpu):
         self.ladder, self.variants, self.profile, self.timeline = (
             read_csv(f"docs/results/{gpu}-{part}.csv")[1] for part in ("ladder", "variants", "profile", "timeline"))
-        comments = read_csv(f"docs/results/{gpu}-ladder.csv")[0]
-        facts = dict(fact.split(": ", 1) for c in comments for fact in c[1:].strip().split("; ") if ": " in fact)
+        facts = facts_of(read_csv(f"docs/results/{gpu}-ladder.csv")[0])
         self.caption = "{}, driver {}, CUDA {}, {}".format(
             facts["device"].split(",")[0], facts["driver"], facts["CUDA runtime"], facts["date"].split()[0])
 
@@ -161,7 +161,8 @@ def write(path, rows, delimiter):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--gpu", default="h200")
+    known = [os.path.basename(p).removesuffix("-timeline.csv") for p in glob.glob(f"{ROOT}/docs/results/*-timeline.csv")]
+    parser.add_argument("--gpu", default="h200", choices=sorted(known))
     parser.add_argument("--data", default="/tmp/overlap-plots")
     args = parser.parse_args()
     os.makedirs(args.data, exist_ok=True)

@@ -6,11 +6,12 @@
 The parts, all by default; each writes OUT/<gpu>-<part>.csv:
 
   ladder     every step at the shapes of real work
-  variants   every experiment of tests/diffs/variants beside its step, at the shapes book and square-4096
+  variants   every experiment of tests/diffs/variants beside its step, and every rung of tests/diffs/rungs beside the one
+             before it, at the sizes of predictions and at square-4096
   pad1       steps and experiments that are about rows without alignment, at book with --pad 1
   timeline   when one block of 05_wmma and of 06_wmma_db loads, waits and multiplies
   profile    hardware counters of every step, by ncu, at its track's sizes for that: book and 256x128x256, or 2^28 and 2^20
-  profile-variants   the same of every experiment, or of those that --only names, at the larger (not by default)
+  profile-variants   the same of every experiment and rung, or of those that --only names, at the larger (not by default)
 
 The programs must have been built: cmake --build BUILD && cmake --build BUILD --target variants.
 """
@@ -26,7 +27,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from course import ROOT, build_folder, csv_text, diffs_of, read_csv, step, steps, track
+from course import ROOT, build_folder, csv_text, diffs_of, read_csv, step, steps, timed, track
 from course import write as write_text
 
 REASONS = ("barrier", "branch_resolving", "dispatch_stall", "drain", "lg_throttle", "long_scoreboard",
@@ -170,14 +171,14 @@ def profile(args, path, facts, programs):
 
 
 def profile_variants(args, path, facts):
-    tracks = {d["name"]: step(d["step"]).track for d in diffs_of("variants")}
+    tracks = {d["name"]: step(d["step"]).track for d in diffs_of("variants") + diffs_of("rungs")}
     profile(args, path, facts, [(name, of_track, track(of_track)["profiled"][:1]) for name, of_track in tracks.items()
                                 if not args.only or name in args.only.split(",")])
 
 
 PARTS = {
     "ladder": lambda args, path, _: ladder(args, path, "--shapes", "real"),
-    "variants": lambda args, path, _: ladder(args, path, "--variants", "--shapes", "book,square-4096"),
+    "variants": lambda args, path, _: ladder(args, path, "--variants", "--shapes", ",".join(dict.fromkeys(timed() + ["square-4096"]))),
     "pad1": pad1,
     "timeline": timeline,
     "profile": lambda *where: profile(*where, [(s.name, s.track, track(s.track)["profiled"]) for s in steps()]),
@@ -189,7 +190,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=build_folder())
     parser.add_argument("--out", default=f"{ROOT}/docs/results")
-    parser.add_argument("--only", default="", help="names of experiments to profile, with commas")
+    parser.add_argument("--only", default="", help="names of experiments and rungs to profile, with commas")
     parser.add_argument("parts", nargs="*", metavar="PART")
     args = parser.parse_args()
     unknown = [part for part in args.parts if part not in PARTS]
@@ -197,7 +198,7 @@ def main():
         parser.error(f"{', '.join(unknown)}: allowed: {', '.join(PARTS)}")
     os.environ["OVERLAP_BUILD"] = args.build
     os.environ["LC_ALL"] = "C"  # ncu writes figures as the locale has them
-    stale = glob.glob(f"{args.build}/variants/*/*.stale")
+    stale = glob.glob(f"{args.build}/variants/*/*.stale") + glob.glob(f"{args.build}/rungs/*/*.stale")
     if stale:
         sys.exit(f"{stale[0]}: the diff no longer applies: its figures would be the step's")
     name, facts = gpu_facts()

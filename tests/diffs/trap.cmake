@@ -11,6 +11,7 @@ if(EXISTS ${KERNEL}.stale)
 endif()
 message("planted: ${WHAT}")
 set(records ${PROGRAM}.json)
+file(REMOVE ${records}) # of an older run
 separate_arguments(RUN)
 if(DEVICE STREQUAL "cpu-checked")
   list(APPEND RUN --schedule each)

@@ -206,7 +206,8 @@ def test_crash():
     case("a failed assertion in host code", "throw", (HOST, "    if (M == 35) throw 5;\n" + HOST))
     case("an early end", "", ("#include <mma.h>", "#include <stdlib.h>\n#include <mma.h>"),
          (HOST, "    exit(0);\n" + HOST))
-    case("a call that failed", "", ("<<<blocks, THREADS,", "<<<blocks, 2048,"), more=["cudaErrorInvalidValue"])
+    case("a launch that was refused", "<<<blocks", ("<<<blocks, THREADS,", "<<<blocks, 2048,"), more=["a block of 2048 x 1 x 1 threads"])
+    case("a grid of too many blocks", "<<<blocks", ("<<<blocks, THREADS,", "<<<blocks * 1000000, THREADS,"), seconds=1)
     case("a barrier that not all threads of the block reach",
          "__syncthreads(); // odd",
          ("        __syncthreads();\n",
@@ -260,6 +261,20 @@ def test_compare():
                      read("steps/06_wmma_db/kernel.cu"), re.S)[0]
     expect(0, r"At M = 33, N = 40, K = 129, rows padded by 1: .*is the copy asynchronous", CHECK, "06",
            edited("x.cu", (copy, line)))
+
+
+def test_sizes():
+    """Bugs that only some sizes show: those of a counting run, of several tiles, and of several tiles of one block."""
+    name = edited("x.cu", (HOST, "    if (N == 40 && K == 129) return cudaErrorInvalidValue;\n" + HOST))
+    expect(1, ["x.cu: a call that failed", "Repeat just this: .* --m 33 --n 40 --k 129 --pad 1"], CHECK, "06", name)
+    name = edited("x.cu", ("volatile tile_status *", "tile_status *"), step="09_scan_async")
+    expect(1, ["x.cu: a race", f"x.cu:{line_of(name, 'status[at')}: race in device memory"], CHECK, "09", name)
+    name = edited("x.cu", ("ticket = atomicAdd(tickets, 1);", "ticket = (*tickets)++;"), step="09_scan_async")
+    expect(1, ["x.cu: a race", f"x.cu:{line_of(name, '(*tickets)++')}: race in device memory"], CHECK, "09", name)
+    for old, new in [("buf = (buf + 1) % STAGES", "buf = buf % STAGES"), ("tile += gridDim.x", "tile += gridDim.x + 1"),
+                     ("tile + (size_t)STAGES * gridDim.x", "tile + (size_t)gridDim.x"),
+                     ("add_tile(&acc, v);", "add_tile(&acc, v); if (tile >= gridDim.x) break;")]:
+        expect(1, ["x.cu: wrong values", "This was at n = 6500003"], CHECK, "08", edited("x.cu", (old, new), step="08_reduction_async"))
 
 
 def test_solutions():
@@ -403,6 +418,26 @@ def test_start():
         if not 3 <= len(lines) <= 8 or any(not l.startswith("// ") or re.search(r"[`*]|\]\(", l) for l in lines) or \
                 any(len(l) > 100 for l in lines[:-1]) or f"into {step}" not in " ".join(l[3:] for l in lines):
             bad.append(f"{step}: the task: {task}")
+    for rung, base, before in ((1, "04_1", "steps/03_tiled/kernel.cu"), (2, "04_2", "rungs/04_1_*/kernel.cu")):
+        expect(0, rf"^to/04_regblock_rung{rung}.cu: 0\w+, to be turned into {base}_\w+. Check it: .* 04_regblock to/", START, "04",
+               "--rung", str(rung), "--to", "to")
+        found = glob.glob(os.path.join(SOURCE, before)) + glob.glob(os.path.join(BUILD, before))
+        with open(os.path.join(FOLDER, f"to/04_regblock_rung{rung}.cu"), encoding="utf-8") as file:
+            task, _, rest = file.read().partition("\n\n")
+        with open(found[0], encoding="utf-8") as file:
+            if rest != file.read():
+                bad.append(f"rung {rung}: not the kernel of {before} below the task")
+        if not re.match(rf"// Your task: rung {rung} of \d+ to 04_regblock: a thread computes", task):
+            bad.append(f"rung {rung}: the task: {task}")
+    expect(2, r"--rung 99: no such rung; allowed: 1 to \d+, the rungs of 04_regblock", START, "04", "--rung", "99", "--to", "to")
+    expect(2, "--rung 1: not allowed; 06_wmma_db has no rungs; allowed: those of 02_cache, ", START, "06", "--rung", "1")
+    for name in [n for n in sorted(os.listdir(os.path.join(SOURCE, "tests/diffs/rungs"))) if "_baseline_1_" in n]:
+        expect(2, rf"--rung 1: not allowed; it starts from nothing: read tests/diffs/rungs/{name}; allowed: 2 to \d", START, name[:2],
+               "--rung", "1", "--to", "to")
+    odd = os.fsencode(FOLDER) + b"/to-\xff"  # no UTF-8
+    done = subprocess.run([START, "06", "--to", odd], capture_output=True)
+    if done.returncode != 0 or b"/to-\xff/06_wmma_db.cu" not in done.stdout or not os.path.exists(odd + b"/06_wmma_db.cu"):
+        bad.append(f"a name that is no UTF-8: {done}")
     write("to/07_fp32_db.cu", "mine\n")
     expect(2, "to/07_fp32_db.cu: is there already, and was left alone", START, "07", "--to", "to")
     with open(os.path.join(FOLDER, "to/07_fp32_db.cu"), encoding="utf-8") as file:

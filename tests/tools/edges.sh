@@ -13,6 +13,24 @@ expect 1 'stdout could not be written: No space left' sh -c '"$0" --shape 3x5x7 
 expect 1 '/dev/full could not be written: No space left' "$ladder" --cpu --steps 01_naive --shapes 3x5x7 --csv /dev/full
 expect 1 'stdout could not be written: No space left' sh -c '"$0" --cpu --steps 01_naive --shapes 3x5x7 >/dev/full' "$ladder"
 
+for program in "$step" "$ladder"; do
+    for option in --help --list; do
+        expect 1 'stdout could not be written: No space left' sh -c '"$0" $1 >/dev/full' "$program" $option
+    done
+done
+
+# ---- a closed stdout: no file gets its number ----
+expect 1 'stdout could not be written: Bad file descriptor' sh -c '"$0" --shape 3x5x7 --csv "$1" >&-' "$step" "$folder/csv"
+expect 0 '^1$' grep -c 3x5x7 "$folder/csv"
+
+# ---- a time limit ----
+for limit in 0 0.0 1e10 inf; do
+    expect 0 ' yes$' env CPU_DEVICE_TIMEOUT=$limit "$step" --shape 3x5x7
+done
+for limit in '' abc nan -1 5s; do
+    expect 2 "^CPU_DEVICE_TIMEOUT $limit: not allowed; allowed: seconds" env CPU_DEVICE_TIMEOUT=$limit "$step" --shape 3x5x7
+done
+
 # ---- no GPU: skipped, with the reason; a failure where there must be one ----
 expect 77 'no GPU program: why' env OVERLAP_REQUIRE_GPU=0 sh "$(dirname "$0")/../no_gpu.sh" why
 expect 1 'no GPU program: why' env OVERLAP_REQUIRE_GPU=1 sh "$(dirname "$0")/../no_gpu.sh" why
@@ -29,7 +47,7 @@ cp "$step" "$odd/cpu/01_naive"
 expect 0 '^1 verified' "$odd/ladder" --cpu --steps 01_naive --shapes 3x5x7 --csv "$odd/of rows.csv"
 expect 0 '^01_naive,.*,verified,' cat "$odd/of rows.csv"
 expect 2 'a b: cannot be written: Is a directory' "$odd/ladder" --cpu --csv "$odd"
-expect 2 'cannot be written: another program is writing it' "$odd/ladder" --cpu --csv "$odd/x" --json "$odd/../a b/x"
+expect 2 'a b/x: cannot be written: another option names it too' "$odd/ladder" --cpu --csv "$odd/x" --json "$odd/../a b/x"
 
 # ---- Ctrl-C in the middle: a made-up program measures one shape, and would take a minute for the next ----
 cat >"$odd/slow" <<'END'

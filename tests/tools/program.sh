@@ -13,22 +13,23 @@ expect 0 '^# date' "$step" --shape 3x5x7 --csv -
 expect 0 '"status": "verified"' "$step" --shape 3x5x7 --json -
 expect 0 ' yes$' "$step" --shape 3x5x7 --schedule reverse-late
 expect 2 'schedule sideways: not allowed; allowed: forward-late' "$step" --schedule sideways
+expect 2 'schedule forward-late,reverse-late: not allowed; ' "$step" --schedule forward-late,reverse-late
 expect 2 'device 1: not allowed' "$step" --device 1
 expect 2 'under cpu-checked/' "$step" --counters
 expect 2 'base (alone): not allowed; allowed: with --counters' "$step" --base
 expect 2 '^--m -4: not allowed; allowed: a whole number from 0' "$step" --m -4 --n 1 --k 1
 expect 2 'needs .* GB of memory' "$step" --shape 1000000000x1000x1
 expect 2 'cannot be written: No such file' "$step" --shape 3x5x7 --csv /nonexistent/file
-expect 2 'json f: not allowed; allowed: another file' "$step" --shape 3x5x7 --csv f --json f
+expect 2 '^-: cannot be written: another option names it too' "$step" --shape 3x5x7 --csv - --json -
 expect 1 'could not be written: No space left' "$step" --shape 3x5x7 --csv /dev/full
 
 expect 0 'exit status: 0 verified' "$ladder" --help
 expect 0 '^01_naive ' "$ladder" --list
 expect 2 'steps 99_none: not allowed' "$ladder" --steps 99_none
-expect 2 "no shape or set 'nowhere'" "$ladder" --shapes nowhere
 expect 2 'samples 0: not allowed' "$ladder" --samples 0
 expect 2 'cannot be written: No such file' "$ladder" --cpu --csv /nonexistent/file
-expect 0 '^1 verified, 0 failed, 0 skipped' "$ladder" --cpu --steps 01_naive --shapes 3x5x7
+expect 0 '^1 verified, 0 failed, 0 skipped' "$ladder" --cpu --steps 01_naive --shapes 3x5x7,3x5x7
+expect 2 "'nowhere': allowed are MxNxK (each 0 to 2147483392) or 0 to 2^33, such" "$ladder" --shapes nowhere
 expect 77 'too large for the CPU device' "$ladder" --cpu --steps 01_naive --shapes square-8192
 expect 0 '"rows": ' "$ladder" --cpu --steps 01_naive --shapes 3x5x7 --json -
 

@@ -20,10 +20,10 @@ def check(what, good, said=""):
         bad = 1
 
 
-def run(step, *options, status=0):
-    done = subprocess.run([f"{programs}/{step}", *options], capture_output=True, text=True)
+def run(step, *options, status=0, **environment):
+    done = subprocess.run([f"{programs}/{step}", *options], capture_output=True, text=True, env=os.environ | environment)
     check(f"{step} {options}", done.returncode == status, f"exit status {done.returncode}, {done.stderr}")
-    return done.stderr
+    return done.stdout if "-" in options else done.stderr
 
 
 def trace(step, *options):
@@ -129,7 +129,18 @@ check("null", any(None in a[3] for a in vector["accesses"]))
 copied = [sum(f[2]["bytes"] for f in flights(vector, pid).values()) for pid in range(3)]
 check("what is copied", copied[0] == copied[1] >= copied[2] > 0 and sum(copied) <= 4 * 70001, copied)
 
-# What is refused.
+# To stdout, without a table; and of a kernel that is stopped, what there is until then.
+found = json.loads(run("06_wmma_db", "--trace", "-", "--shape", "128x64x32"))
+check("stdout", found["runs"][0]["shape"] == "128x64x32", found["runs"])
+run("06_wmma_db", "--trace", path, "--shape", "1024x1024x1024", status=1, CPU_DEVICE_TIMEOUT="1")
+with open(path, encoding="utf-8") as file:
+    found = json.load(file)
+check("stopped", events(found) and found["runs"][0]["shape"] == "1024x1024x1024", found["runs"])
+
+# What is refused, and then leaves the trace as it is.
+check("CSV", "cannot be written" in run("06_wmma_db", "--trace", path, "--csv", "/nonexistent/x", status=2))
+check("CSV", "another option names it" in run("06_wmma_db", "--trace", path, "--csv", path, status=2))
+check("left alone", os.path.getsize(path) > 0)
 check("two shapes", "with one shape" in run("06_wmma_db", "--trace", path, "--shape", "1x1x1,2x2x2", status=2))
 check("no file", "cannot be written" in run("06_wmma_db", "--trace", "/nonexistent/x", status=2))
 check("plain", "--trace here: not allowed" in run("../cpu/06_wmma_db", "--trace", path, status=2))

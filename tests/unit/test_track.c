@@ -17,9 +17,9 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* gemm.cu and reduce.cu, as tests/CMakeLists.txt builds them. */
+/* gemm.cu and reduce.cu, as tests/unit/CMakeLists.txt builds them. */
 gemm_function gemm_f32, gemm_tf32, gemm_f32_by_bf16, gemm_f32_by_f16, gemm_bf16, gemm_bf16_by_f16,
-    gemm_bf16_drops_16, gemm_f32_drops_1;
+    gemm_bf16_drops_16, gemm_f16, gemm_f32_drops_1;
 vector_function reduce_running, reduce_chunks;
 workspace_function reduce_workspace_running, reduce_workspace_chunks;
 
@@ -52,8 +52,22 @@ static void library_version(char *text, size_t size) { snprintf(text, size, "mad
 /* In the place of common/track/cpu.c. */
 static const struct gemm_library made_up = {library_name, library_run, library_version};
 const struct gemm_library *const gemm_library = &made_up;
-vector_library_function *const vector_library = NULL;
+
+static bool sum_asked; /* whether the library that poses as CUB was called */
+static cudaError_t sum_of_floats(bool scan, size_t n, const void *x, void *y, void *workspace, size_t *bytes,
+                                 cudaStream_t stream) {
+    sum_asked = true;
+    if (workspace == NULL) *bytes = reduce_workspace_chunks(n) + 1;
+    return workspace == NULL || scan ? cudaSuccess : reduce_chunks(n, x, y, workspace, stream);
+}
+vector_library_function *const vector_library = sum_of_floats;
 const struct judge *const judge = &host_judge;
+
+static cudaError_t refused(int M, int N, int K, const void *A, int lda, const void *B, int ldb, void *C,
+                           int ldc, cudaStream_t stream) {
+    (void)M, (void)N, (void)K, (void)A, (void)lda, (void)B, (void)ldb, (void)C, (void)ldc, (void)stream;
+    return cudaErrorInvalidValue;
+}
 
 /* ---- programs ---- */
 
@@ -106,6 +120,7 @@ static void products_are_judged_by_their_types(void **state) {
         {{{"posing", "tf32:f32:f32", NULL}, gemm_f32_by_f16}, "5x7x4096", 1, "near-integer"},
         {{{"bf16", "bf16:f32:bf16", NULL}, gemm_bf16}, "160x96x224,5x7x4100,3x5x0", 0, " yes "},
         {{{"bf16", "bf16:f32:bf16", NULL}, gemm_bf16}, "35x79x19 --pad 1", 0, " yes "},
+        {{{"f16", "f16:f32:f16", NULL}, gemm_f16}, "160x96x224,5x7x4100,3x5x0", 0, " yes "},
         {{{"posing", "bf16:f32:bf16", NULL}, gemm_bf16_by_f16}, "17x19x224", 1, "got nan, wanted"},
         {{{"short", "bf16:f32:bf16", NULL}, gemm_bf16_drops_16}, "5x7x16384", 1, "integer inputs"},
         {{{"short", "f32", NULL}, gemm_f32_drops_1}, "5x7x16384", 1, "integer inputs"},
@@ -143,6 +158,8 @@ static void a_failed_timing_names_who_failed(void **state) {
     library = gemm_tf32; /* a library's FP32 that is TF32, beside both kinds of step */
     expect(&gemm_track, &right.entry, NULL, line, 1, "cuBLAS FP32 5x7x4080, integer inputs");
     expect(&gemm_track, &tf32.entry, NULL, line, 1, "cuBLAS FP32 5x7x4080, integer inputs");
+    library = refused;
+    expect(&gemm_track, &right.entry, NULL, line, 1, "timing: cudaErrorInvalidValue: ");
     library = NULL;
     pretend_gpu = false;
 }
@@ -162,6 +179,22 @@ static void sums_are_judged_by_the_bound(void **state) {
     expect(&reduce_track, &chunks.entry, &own.entry, "--shape 1000", 0, "chunks/baseline ");
 }
 
+static void the_library_sums_floats_alone(void **state) {
+    (void)state;
+    static const struct vector_step floats = {{"floats", "f32", NULL},
+                                              reduce_chunks,
+                                              reduce_workspace_chunks},
+                                    halves = {{"halves", "f32:f32:f16", NULL},
+                                              reduce_chunks,
+                                              reduce_workspace_chunks};
+    pretend_gpu = true;
+    expect(&reduce_track, &floats.entry, NULL, "--shape 1000 --samples 5", 0, "CUB Reduce");
+    sum_asked = false;
+    expect(&reduce_track, &halves.entry, NULL, "--shape 1000 --samples 5", 1, "FAILED");
+    assert_false(sum_asked);
+    pretend_gpu = false;
+}
+
 static void rows_too_long_for_an_int_are_refused(void **state) {
     (void)state;
     static const struct gemm_step step = {{"f32", "f32", NULL}, gemm_f32};
@@ -170,12 +203,22 @@ static void rows_too_long_for_an_int_are_refused(void **state) {
     expect(&gemm_track, &step.entry, NULL, "--m 0 --n 0 --k 2147483392 --pad 255", 0, " yes");
 }
 
+static void no_run_is_no_success(void **state) {
+    (void)state;
+    static const struct gemm_step step = {{"f32", "f32", NULL}, gemm_f32};
+    struct track nothing = gemm_track;
+    nothing.input_count = 0;
+    expect(&nothing, &step.entry, NULL, "--shape 3x5x7", 1, "not verified: there was no run");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_are_judged_by_their_types),
         cmocka_unit_test(a_base_of_other_types_has_its_own_inputs),
         cmocka_unit_test(a_failed_timing_names_who_failed),
         cmocka_unit_test(sums_are_judged_by_the_bound),
+        cmocka_unit_test(no_run_is_no_success),
+        cmocka_unit_test(the_library_sums_floats_alone),
         cmocka_unit_test(rows_too_long_for_an_int_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

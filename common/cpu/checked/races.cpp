@@ -20,11 +20,14 @@ using Known = std::shared_ptr<const BlockClocks>; ///< null: of none
 struct Epoch {
     uint64_t clock : 32, place : 32;
     uint64_t block : 32, agent : 16;
-    uint64_t atomic : 1; ///< or volatile: such accesses do not race with each other
+    uint64_t atomic : 2; ///< a Strength: 0 of a plain access
     uint64_t kind : 3;
-    uint64_t via : 12; ///< of a copy that a barrier in memory waits for: its place in that clock, and 1
+    uint64_t via : 11; ///< of a copy that a barrier in memory waits for: its place in that clock, and 1
 };
 enum EpochKind { plain, copied, in_flight, initialised };
+/// Of accesses that do not race with each other, unless both are loose: volatile ones of shared memory with no fence
+/// before the write, as in the warp-synchronous code of before sm_70.
+enum Strength { loose = 1, strong };
 
 /// Barriers in memory have clocks that count the phases of those that share a place, behind the threads'.
 constexpr size_t barrier_clocks = 64;
@@ -45,6 +48,7 @@ struct ShadowPage {
 /// read; and what its own flags tell, since its last fence.
 struct Flags {
     Known acquired, seen, released;
+    bool fenced = false; ///< a fence, and no volatile read of shared memory since: the next write is a flag
 };
 struct AgentClock {
     uint32_t now = 1;
@@ -76,7 +80,7 @@ struct Race {
 struct GridTrace {
     std::unordered_map<uintptr_t, ShadowPage> pages;
     std::pair<uintptr_t, ShadowPage *> recent[64];
-    std::unordered_map<const void *, Known> flags;
+    std::unordered_map<uintptr_t, Known> flags;
     std::map<std::tuple<FaultKind, uint32_t, uint32_t>, Race> races; ///< by kind and places
 };
 
@@ -85,8 +89,13 @@ constexpr size_t page_bytes = 4096;
 BlockClock &clock_of(const Block &block) { return static_cast<BlockClock &>(*block.trace); }
 AgentClock &clock_of(Agent agent) { return clock_of(agent.block).agents[agent.number]; }
 
+/// An address, of which shared memory has one for each resident block.
+uintptr_t where(const Block &block, const void *p) {
+    return uintptr_t(p) | (block.shared.has(p) ? uintptr_t(block.slot) << 52 : 0);
+}
+
 ShadowPage &find_page(const Block &block, const void *p) {
-    auto [at, fresh] = block.grid.trace->pages.try_emplace(uintptr_t(p) / page_bytes);
+    auto [at, fresh] = block.grid.trace->pages.try_emplace(where(block, p) / page_bytes);
     if (!fresh) return at->second;
     const Allocation *a = find_allocation(block.grid.device, p);
     const char *end = a ? a->end : reinterpret_cast<const char *>(UINTPTR_MAX);
@@ -96,7 +105,7 @@ ShadowPage &find_page(const Block &block, const void *p) {
 }
 
 ShadowPage &page_of(const Block &block, const void *p) {
-    uintptr_t number = uintptr_t(p) / page_bytes;
+    uintptr_t number = where(block, p) / page_bytes;
     auto &slot = block.grid.trace->recent[number % 64];
     if (slot.first != number) slot = {number, &find_page(block, p)};
     return *slot.second;
@@ -120,7 +129,8 @@ Known joined(const Known &a, const Known &b) {
 }
 
 Flags joined(const Flags &a, const Flags &b) {
-    return {joined(a.acquired, b.acquired), joined(a.seen, b.seen), joined(a.released, b.released)};
+    return {joined(a.acquired, b.acquired), joined(a.seen, b.seen), joined(a.released, b.released),
+            a.fenced || b.fenced};
 }
 
 bool same_warp(Epoch a, Epoch b) { return a.block == b.block && a.agent / warp_size == b.agent / warp_size; }
@@ -144,7 +154,8 @@ struct Check {
         return at != clock.flags.acquired->end() && before.clock <= (*at->second)[before.agent];
     }
     bool unordered(Epoch before) const {
-        return before.clock && !(now.atomic && before.atomic) && !ordered(before);
+        return before.clock && !(now.atomic && before.atomic && now.atomic + before.atomic > 2 * loose) &&
+               !ordered(before);
     }
     /// Lanes of a warp may write to one address by one instruction: CUDA promises that one of them wins.
     bool one_instruction(Epoch before) const {
@@ -214,15 +225,15 @@ template<class F>
     }
 }
 
-void touch(Agent agent, Place place, const void *p, unsigned size, bool write, bool atomic,
+void touch(Agent agent, Place place, const void *p, unsigned size, bool write, int atomic,
            EpochKind kind = plain) {
     static const uintptr_t program_begin = uintptr_t(place_in_program(0));
     Block &block = agent.block;
     const BlockClock &trace = clock_of(block);
     const AgentClock &clock = trace.agents[agent.number];
     const auto offset = uint32_t(uintptr_t(place) - program_begin);
-    const Epoch now = {clock.now,     offset, uint32_t(block.number), uint16_t(agent.number), atomic,
-                       uint8_t(kind), 0};
+    const Epoch now = {clock.now,       offset,        uint32_t(block.number), uint16_t(agent.number),
+                       uint8_t(atomic), uint8_t(kind), 0};
     const Check check = {block, clock, trace.common.data(), now, write, block.shared.has(p)};
     each_cell(block, p, size, check);
 }
@@ -231,12 +242,13 @@ void touch(Agent agent, Place place, const void *p, unsigned size, bool write, b
 void use_flag(Agent agent, const void *p, bool reads, bool writes) {
     AgentClock &clock = clock_of(agent);
     auto &flags = agent.block.grid.trace->flags;
-    auto at = flags.find(p);
+    const uintptr_t address = where(agent.block, p);
+    auto at = flags.find(address);
     const Known here = at == flags.end() ? nullptr : at->second;
     if (reads) clock.flags.seen = joined(clock.flags.seen, here);
     // A write without a fence before it tells nothing, and what others told no longer holds.
     if (writes && (clock.flags.released || !reads))
-        flags[p] = reads ? joined(here, clock.flags.released) : clock.flags.released;
+        flags[address] = reads ? joined(here, clock.flags.released) : clock.flags.released;
 }
 
 void fence(Agent agent, bool device) {
@@ -256,6 +268,7 @@ void fence(Agent agent, bool device) {
     known[agent.number] = clock.now++;
     told[number * 2 + !device] = std::make_shared<VectorClock>(known);
     clock.flags.released = joined(clock.flags.released, std::make_shared<BlockClocks>(told));
+    clock.flags.fenced = true;
 }
 
 /// An arrival tells the phase's waiters what the thread knows; the end of a phase, that its copies have landed.
@@ -314,8 +327,10 @@ struct Checker final : Counter {
     void block_begin(Block &block) override {
         if (!block.trace) block.trace = std::make_shared<BlockClock>(block.threads);
         auto &flags = block.grid.trace->flags;
+        const uintptr_t begin = where(block, block.shared.begin),
+                        size = size_t(block.shared.end - block.shared.begin);
         for (auto at = flags.begin(); at != flags.end();)
-            at = block.shared.has(at->first) ? flags.erase(at) : std::next(at);
+            at = at->first - begin < size ? flags.erase(at) : std::next(at);
         BlockClock &clock = clock_of(block);
         clock.barriers.clear();
         for (size_t i = 0; i < barrier_clocks; ++i) clock.common[clock.agents.size() + i] = clock.phases[i]++;
@@ -328,8 +343,11 @@ struct Checker final : Counter {
     void block_end(Block &block) override { count_block(block, false); }
     void access(Agent agent, Place place, const void *p, unsigned size, Access kind) override {
         const Block &block = agent.block;
-        if (block.stacks.has(p)) return;
+        if (block.stacks->has(p)) return;
         const bool shared = block.shared.has(p), writes = kind & WRITE;
+        if (kind == VOLATILE_READ) preempt(true);
+        else if (kind == READ && !shared && ++self->reads % 65536 == 0) let_others_run(); // __ldcg in a loop
+        if (!shared && kind & FLAG) (writes ? tell_blocks : ask_blocks)(agent.block);
         if (shared && !block.shared.allows(p, size))
             return fault(place, FaultKind::bounds_shared, block.shared.dynamic_size);
         const ShadowPage &page = page_of(block, p);
@@ -341,17 +359,20 @@ struct Checker final : Counter {
         const Op op = kind == ATOMIC ? Op::atomic : writes ? Op::store : Op::load;
         const uint64_t address = shared ? block.shared.offset(p) : uintptr_t(p);
         if (counting) count_later(agent, op, shared, place, address, size);
-        touch(agent, place, p, size, writes, kind & FLAG);
+        bool &fenced = clock_of(agent).flags.fenced;
+        if (shared && kind == VOLATILE_READ) fenced = false;
+        const bool is_strong = kind == ATOMIC || !shared || (writes && fenced);
+        touch(agent, place, p, size, writes, !(kind & FLAG) ? 0 : is_strong ? strong : loose);
         if (kind & FLAG) use_flag(agent, p, kind & READ, writes);
     }
     void async_issue(Agent agent, const AsyncCopy &c) override {
         const uint64_t to = agent.block.shared.offset(c.dst);
         if (const unsigned read = c.size - c.zfill) {
             if (counting) count_later(agent, Op::copy, false, c.place, uintptr_t(c.src), read, to);
-            touch(agent, c.place, c.src, read, false, false);
+            touch(agent, c.place, c.src, read, false, 0);
         }
         if (counting) count_later(agent, Op::copy, true, c.place, to, c.size);
-        touch(agent, c.place, c.dst, c.size, true, false, in_flight);
+        touch(agent, c.place, c.dst, c.size, true, 0, in_flight);
     }
     void async_land(Agent agent, const AsyncCopy &c, const void *barrier) override {
         const size_t place = place_of(uintptr_t(barrier));

@@ -1,10 +1,11 @@
-/** @file block.h A grid that runs, the block that is resident, its threads, and the functions by which they run.
+/** @file block.h A grid that runs, its resident blocks, their threads, and the functions by which they run.
  * All state hangs on these: whoever runs finds it through `self`.
  *
- * Today a grid has one resident block, on one OS thread. With more, each would have an OS thread of its
- * own, for its thread-local memory is the shared memory, and they would take turns. */
+ * A grid runs on one OS thread. Its resident blocks take turns, and shared memory, which is that thread's
+ * thread-local memory, is put aside for the next one. */
 #pragma once
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <deque>
 #include <memory>
@@ -33,7 +34,7 @@ struct Thread {
     Fiber context = {};             ///< where the thread stands while it does not run
     const char *waits_at = nullptr; ///< what for, and where; null unless it waits
     Place wait_place = nullptr;
-    unsigned spins = 0; ///< how often it may have waited for another thread in a loop
+    unsigned spins = 0, reads = 0; ///< how often it may have waited for another thread in a loop
     std::vector<AsyncCopy> copies = {};
     unsigned group = 0; ///< number of the group that is open
     unsigned batch = 0; ///< and of the batch
@@ -79,6 +80,9 @@ struct SharedMemory {
     size_t dynamic_size;         ///< what the launch asked for
     size_t offset(const void *p) const { return size_t(static_cast<const char *>(p) - begin); }
     bool has(const void *p) const { return offset(p) < size_t(end - begin); }
+    size_t used() const {
+        return size_t(dynamic - begin) + dynamic_size;
+    } ///< behind it nothing is a kernel's
     /// Whether a kernel may use all of it: of dynamic memory, what the launch asked for.
     bool allows(const void *p, size_t size) const {
         const char *c = static_cast<const char *>(p), *last = dynamic + dynamic_size;
@@ -86,7 +90,9 @@ struct SharedMemory {
     }
 };
 
-/// The stacks of a block's threads, each at a multiple of its size, with an inaccessible page below.
+constexpr unsigned most_stacks =
+    20; ///< Stacks at once: Linux allows a process 65,530 mappings, and each takes 2,048
+/// The stacks of blocks' threads, each at a multiple of its size, with an inaccessible page below.
 struct Stacks {
     char *begin;
     Stacks();
@@ -109,19 +115,26 @@ struct Grid {
     cpu_schedule schedule;
     uint64_t random_state;
     std::shared_ptr<GridTrace> trace;
+    uint64_t blocks, begun;                         ///< of them
+    std::chrono::steady_clock::time_point progress; ///< when the last of these began
     unsigned random_number();
 };
 
-/// The place of a block on the device: the blocks of a grid run in it one after the other.
+/// A place for a block on the device: blocks of a grid run in it one after the other.
 struct Block {
     Grid &grid;
     unsigned threads;
     SharedMemory shared;
-    uint64_t number = 0; ///< linear index in the grid
+    unsigned slot;                  ///< of the grid's places
+    std::shared_ptr<Stacks> stacks; ///< of several small blocks; ahead of the threads, whose fibers end first
+    unsigned first_stack;
+    std::vector<char> aside = {}; ///< its shared memory while it is another's turn
+    bool gives_way = false;       ///< at its threads' next stop
+    unsigned polls = 0;           ///< how often it may have waited for another block
+    uint64_t number = 0;          ///< linear index in the grid
     uint3 index = {};
     bool grid_is_over = false;
     unsigned alive = 0;
-    Stacks stacks = {}; // ahead of the threads, whose fibers end first
     std::vector<Thread> thread = {};
     std::vector<Warp> warp = {};
     std::deque<unsigned> ready = {}; ///< ranks; the back runs next
@@ -133,7 +146,7 @@ struct Block {
 
 // Thread-local, and not `thread_local`, which would cost a call. See shared.cpp.
 extern __thread Thread *self;    ///< the CUDA thread that runs; null in the scheduler and in host code
-extern __thread Block *resident; ///< on this OS thread; null if it runs host code
+extern __thread Block *resident; ///< whose turn it is on this OS thread; null if it runs host code
 inline unsigned lane() { return self->rank % warp_size; }
 
 // ---- scheduler.cpp ----
@@ -142,9 +155,11 @@ void make_ready(Block &block, const std::vector<unsigned> &ranks);
 /// Lets the scheduler choose who runs next; returns when somebody has made the running thread ready again.
 /// Here, and called from small functions: each return and each cache line behind it costs a miss.
 inline void leave() { self->block->scheduler = std::move(self->block->scheduler).resume(); }
-void let_others_run(); ///< and the running thread when all of them have to wait
+void let_others_run(); ///< of the block and, often, of others; then the running thread, which waits in a loop
 /// Under a random order, lets others run now and then; `may_spin`: under any order, sometimes.
 void preempt(bool may_spin = false);
+void tell_blocks(Block &block); ///< it writes what others may wait for: under some schedules its turn ends
+void ask_blocks(Block &block);  ///< it reads what it may wait for: often, and its turn ends
 /// Runs every thread of every block of a grid, on the calling OS thread.
 void run_grid(Grid &grid);
 void run_on_worker(Grid &grid); ///< the same on a new OS thread, whose time is limited
@@ -153,6 +168,8 @@ Position position(const Grid &grid, unsigned rank, uint64_t block);
 // ---- shared.cpp ----
 SharedMemory find_shared(size_t dynamic_size); ///< of the calling OS thread
 void poison_shared(const SharedMemory &shared);
+void put_aside(Block &block); ///< its shared memory
+void take_again(Block &block);
 void check_dynamic_shared(const SharedMemory &shared, Place place);
 size_t static_shared(const void *kernel); ///< bytes of the __shared__ variables in its body
 std::string memory_name(const SharedMemory &shared, const void *p); ///< of a variable; "device memory"

@@ -31,13 +31,22 @@ static Kernel &known(const void *kernel) {
     return kernels[kernel] = {fixed, shared_default - std::min(fixed, shared_default)};
 }
 
-static bool is_allowed(const Launch &l) {
+/// Why a device refuses a launch; "" if it does not.
+static std::string refusal(const Launch &l) {
     const dim3 &g = l.grid, &b = l.block;
     const Kernel &k = known(l.kernel);
-    bool grid = g.x && g.y && g.z && g.x <= 0x7fffffff && g.y <= 65535 && g.z <= 65535;
-    bool block = b.x && b.y && b.z && b.x <= max_threads && b.y <= max_threads && b.z <= 64;
-    return grid && block && b.x * b.y * b.z <= max_threads && k.fixed <= shared_default &&
-           l.dynamic_shared <= k.max_dynamic;
+    auto words = [](const dim3 &d) { return part(d.x) + " x " + part(d.y) + " x " + part(d.z); };
+    if (!g.x || !g.y || !g.z || g.x > 0x7fffffff || g.y > 65535 || g.z > 65535)
+        return "a grid of " + words(g) + " blocks; allowed: from 1 to 2147483647 x 65535 x 65535";
+    if (!b.x || !b.y || !b.z || b.x > max_threads || b.y > max_threads || b.z > 64 ||
+        b.x * b.y * b.z > max_threads)
+        return "a block of " + words(b) + " threads; allowed: from 1 to 1024, and 64 in z";
+    if (k.fixed > shared_default)
+        return part(k.fixed) + " bytes of static shared memory; allowed: " + part(shared_default);
+    if (l.dynamic_shared > k.max_dynamic)
+        return part(l.dynamic_shared) + " bytes of dynamic shared memory; allowed: " + part(k.max_dynamic) +
+               " (cudaFuncSetAttribute() allows more)";
+    return "";
 }
 
 /// Of one side of a copy; `device`: the kind of those whose this side is on the device.
@@ -52,8 +61,10 @@ void launch(Launch l) {
     std::lock_guard<std::mutex> lock(one_at_a_time);
     l.place = CPU_DEVICE_CALLER;
     // CUDA 13 calls every wrong size an invalid value; older ones called some an invalid configuration.
-    if (call(is_allowed(l)) != cudaSuccess) return;
-    Grid grid = {l, current(), next_schedule, 0, nullptr};
+    const std::string refused = refusal(l);
+    if (!refused.empty()) suspect_once(l.place, {FaultKind::launch_refused, source_line(l.place), {refused}});
+    if (call(refused.empty()) != cudaSuccess) return;
+    Grid grid = {l, current(), next_schedule, 0, nullptr, 0, 0, {}};
     run_on_worker(grid);
     check_canaries(current(), l.place);
 }

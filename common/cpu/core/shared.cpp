@@ -29,12 +29,18 @@ SharedMemory find_shared(size_t dynamic_size) {
 }
 
 /// What kernels declare comes first, for objects are linked before libraries; behind smem are other variables.
-void poison_shared(const SharedMemory &s) {
+template<class F> static void set_shared(F set) {
     Thread *const thread = self; // these two may lie in between
     Block *const block = resident;
-    memset(s.begin, poison, size_t(s.dynamic - s.begin));
-    memset(s.dynamic, poison, s.dynamic_size); // the rest stays untouched
+    set();
     self = thread, resident = block;
+}
+void poison_shared(const SharedMemory &s) {
+    set_shared([&] { memset(s.begin, poison, s.used()); }); // the rest stays untouched
+}
+void put_aside(Block &b) { b.aside.assign(b.shared.begin, b.shared.begin + b.shared.used()); }
+void take_again(Block &b) {
+    set_shared([&] { std::copy(b.aside.begin(), b.aside.end(), b.shared.begin); });
 }
 
 /// Variables in a kernel's body are named after it: _ZZ6kernelPfE4tile in _Z6kernelPf. Those in

@@ -11,6 +11,7 @@
 namespace cpu {
 static void (*crash_hook)(void);
 static std::string timeout; // in seconds
+constexpr unsigned deferred_max = 2000; // signals of a kernel that does not end
 
 /// What a signal means, and the `parts` of it.
 static FaultKind explain(int signal, const siginfo_t *info, const char *access,
@@ -19,9 +20,14 @@ static FaultKind explain(int signal, const siginfo_t *info, const char *access,
     if (signal == SIGILL) return FaultKind::crash_illegal;
     if (signal == SIGABRT) return FaultKind::crash_abort;
     if (signal == SIGFPE) return FaultKind::crash_division;
+    if (info->si_code == SI_TKILL && resident->grid.begun > 1 &&
+        std::chrono::steady_clock::now() - resident->grid.progress <
+            std::chrono::duration<double>(atof(timeout.c_str()) / 2))
+        return parts = {timeout, part(resident->grid.begun), part(resident->grid.blocks)},
+               FaultKind::crash_blocks;
     if (info->si_code == SI_TKILL) return parts = {timeout}, FaultKind::crash_timeout;
     if (signal == SIGBUS || info->si_code == SI_KERNEL) return FaultKind::crash_misaligned;
-    if (resident && resident->stacks.has_guard(info->si_addr)) return FaultKind::crash_stack_overflow;
+    if (resident && resident->stacks->has_guard(info->si_addr)) return FaultKind::crash_stack_overflow;
     const auto [kind, words] =
         describe_address(resident ? resident->grid.device : devices[0], info->si_addr, 1);
     return parts = {access, words}, kind;
@@ -29,8 +35,7 @@ static FaultKind explain(int signal, const siginfo_t *info, const char *access,
 
 static void on_signal(int signal, siginfo_t *info, void *context_of_signal) {
     static std::atomic_flag again = ATOMIC_FLAG_INIT;
-    // In here, or in another thread meanwhile: crash as ever.
-    if (again.test_and_set()) return void(std::signal(signal, SIG_DFL));
+    static unsigned deferred;
     [[maybe_unused]] auto *context = static_cast<const ucontext_t *>(context_of_signal);
     const char *access = "access";
     char *frames[25] = {};
@@ -40,11 +45,19 @@ static void on_signal(int signal, siginfo_t *info, void *context_of_signal) {
 #elif defined(__aarch64__)
     frames[0] = reinterpret_cast<char *>(context->uc_mcontext.pc) + 1;
 #endif
+    // In a library, which may hold a lock that the report would wait for: at the next of run_on_worker()'s signals.
+    if (frames[0] && info->si_code == SI_TKILL && signal == SIGSEGV && deferred++ < deferred_max && resident &&
+        offset_in_program(frames[0]) == outside)
+        return;
+    // In here, or in another thread meanwhile: crash as ever.
+    if (again.test_and_set()) return void(std::signal(signal, SIG_DFL));
+    std::vector<std::string> parts;
+    const FaultKind kind = explain(signal, info, access, parts); // first: to look up lines takes time
     // The first that is in a kernel rather than in the device itself.
     char **end = frames + 1 + backtrace(reinterpret_cast<void **>(frames + 1), 24);
     char **frame = std::find_if(frames, end, [](char *f) { return line_of(f - 1).in_kernel; });
-    Fault f = {{}, source_line((frame == end ? frames[0] : *frame) - 1)};
-    f.kind = explain(signal, info, access, f.parts);
+    const Place at = (frame == end ? frames[0] : *frame) - 1;
+    Fault f = {kind, source_line(kind == FaultKind::crash_blocks ? resident->grid.launch.place : at), parts};
     f.in_host_code = !resident;
     report_once(f);
     if (resident) tracer->launch_end(resident->grid); // the races that may have led to it
@@ -72,10 +85,19 @@ static const bool watched = [] { // for the host code of a kernel.cu
     return true;
 }();
 
+/// The seconds that CPU_DEVICE_TIMEOUT says; 0: no limit.
+static double seconds_of(const std::string &text) {
+    char *end;
+    const double seconds = strtod(text.c_str(), &end);
+    if (end != text.c_str() && !*end && seconds >= 0) return std::min(seconds, 1e9); // what a clock can hold
+    fprintf(stderr, "CPU_DEVICE_TIMEOUT %s: not allowed; allowed: seconds, such as 0.5; 0: no limit\n", text.c_str());
+    exit(2);
+}
+
 void run_on_worker(Grid &grid) {
     const char *seconds = getenv("CPU_DEVICE_TIMEOUT");
     timeout = seconds ? seconds : "60";
-    const std::chrono::duration<double> limit(atof(timeout.c_str()));
+    const std::chrono::duration<double> limit(seconds_of(timeout)), at_once(1e-3);
     std::promise<void> done;
     // A new thread each time: the caller's thread-local variables must survive the poison.
     std::thread worker([&] {
@@ -86,7 +108,8 @@ void run_on_worker(Grid &grid) {
         sigaltstack(&none, nullptr);
         done.set_value();
     });
-    if (limit.count() > 0 && done.get_future().wait_for(limit) == std::future_status::timeout)
+    std::future<void> end = done.get_future();
+    for (auto most = limit; most.count() > 0 && end.wait_for(most) == std::future_status::timeout; most = at_once)
         pthread_kill(worker.native_handle(), SIGSEGV);
     worker.join();
 }

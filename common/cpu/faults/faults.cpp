@@ -28,6 +28,10 @@ void report_once(const Fault &f) {
     if (reported.insert({f.place, f.kind}).second) report(f);
 }
 
+static std::map<std::pair<Place, FaultKind>, Fault> suspects;
+void suspect_once(Place place, const Fault &f) { suspects.insert({{place, f.kind}, f}); }
+bool is_suspect(Place place, FaultKind kind) { return suspects.count({place, kind}); }
+
 /// The words of a kind, with the parts that they name.
 static std::string fill_in(const char *words, const Fault &f) {
     std::string text;
@@ -65,6 +69,12 @@ void report(const Fault &f) {
 
 unsigned cpu_faults(void) { return unsigned(cpu::faults.size()); }
 const struct cpu_fault *cpu_fault(unsigned i) { return i < cpu_faults() ? &cpu::faults[i] : nullptr; }
+void cpu_suspects(int as_faults) {
+    const auto all = std::move(cpu::suspects);
+    cpu::suspects.clear();
+    for (const auto &[key, fault] : all)
+        if (as_faults) cpu::report_once(fault);
+}
 void cpu_faults_clear(void) {
     cpu::faults.clear();
     cpu::reported.clear();

@@ -30,6 +30,9 @@ struct Fault {
 void report(const Fault &fault);
 /// The same once a line and kind: 256 threads are to make one report.
 void report_once(const Fault &fault);
+/// The same for what is wrong only if the result is: told when cpu_suspects() asks for it.
+void suspect_once(Place place, const Fault &fault);
+bool is_suspect(Place place, FaultKind kind); ///< already
 const char *keep(const std::string &text); ///< the same text, for good
 
 inline std::string part(const std::string &text) { return text; }

@@ -62,10 +62,19 @@ struct Exchange { ///< what a lane brings to a shuffle, and what it gets
     int from; ///< a lane
     uint64_t got;
 };
+static void suspect_source(const Meeting &m, unsigned lane, unsigned from) {
+    char text[32] = "which has exited";
+    if (!(m.mask >> from & 1)) snprintf(text, sizeof text, "not in mask %08x", m.mask);
+    Fault f = {FaultKind::warp_source, source_line(m.place), {m.what, part(lane), part(from), text}};
+    f.by = position(self->block->grid, self->rank / warp_size * warp_size + lane, self->block->number);
+    suspect_once(m.place, f);
+}
 static void exchange(const Meeting &m) {
-    for (void *lane : m.lane)
-        if (auto *to = static_cast<Exchange *>(lane); to && unsigned(to->from) < warp_size)
+    for (unsigned l = 0; l < warp_size; ++l)
+        if (auto *to = static_cast<Exchange *>(m.lane[l])) {
             if (auto *from = static_cast<Exchange *>(m.lane[to->from])) to->got = from->mine;
+            else if (!is_suspect(m.place, FaultKind::warp_source)) suspect_source(m, l, unsigned(to->from));
+        }
 }
 
 uint64_t shuffle(const char *what, Shuffle kind, unsigned mask, uint64_t value, int operand, int width) {

@@ -17,13 +17,23 @@
 #if defined(GEMM_IN_BF16) || defined(GEMM_OUT_BF16)
 #include <cuda_bf16.h>
 #endif
+#if defined(GEMM_IN_F16) || defined(GEMM_OUT_F16)
+#include <cuda_fp16.h>
+#endif
+#if defined(GEMM_IN_U32) || defined(GEMM_OUT_U32)
+#error "gemm.h: no GEMM of u32; allowed: f32, tf32, bf16, f16"
+#endif
 #ifdef GEMM_IN_BF16
 typedef __nv_bfloat16 gemm_in;
+#elif defined(GEMM_IN_F16)
+typedef __half gemm_in;
 #else
 typedef float gemm_in;
 #endif
 #ifdef GEMM_OUT_BF16
 typedef __nv_bfloat16 gemm_out;
+#elif defined(GEMM_OUT_F16)
+typedef __half gemm_out;
 #else
 typedef float gemm_out;
 #endif
@@ -37,7 +47,7 @@ extern "C" {
  *
  * K = 0 sets C to zero. M = 0 or N = 0 does nothing and succeeds.
  *
- * @param M,N,K   rows of C, columns of C, inner dimension; 0 to #SHAPE_SIZE_MAX (2147483392).
+ * @param M,N,K   rows of C, columns of C, inner dimension; 0 to #SHAPE_SIZE_MAX.
  * @param A,B,C   first element; aligned to the size of an element at least. No overlap.
  * @param lda     elements from one row of A to the next, at least K.
  * @param ldb     the same of B, at least N.

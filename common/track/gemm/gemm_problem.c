@@ -64,8 +64,8 @@ static int create(struct problem *p) {
     const struct element_types types = p->solvers[0].types;
     const bool with_base = p->base != NULL && (problem_is_timed(p) || p->options->counters);
     const int sides = with_base && !same_storage(types, p->base->types) ? 2 : 1;
-    const double wide = M * N * sizeof(double);
-    double *ref = problem_memory(p, wide), *mag = problem_memory(p, wide);
+    const double bytes = M * N * sizeof(double);
+    double *ref = problem_memory(p, bytes), *mag = problem_memory(p, bytes);
     for (int i = 0; i < sides; ++i) {
         struct product *q = &g->side[i].product;
         if (!lay_out(p, q, p->solvers[i].types)) return EXIT_USAGE;

@@ -18,4 +18,5 @@ set(TRACK_${track}_TEST_TRAP "--shape 100003")
 set(TRACK_${track}_TEST_RACE "--shape 40007")
 set(TRACK_${track}_CHECK_ODD 1,5,31,1023,1025,33333)
 set(TRACK_${track}_CHECK_VALUES "--shape 100003")
-set(TRACK_${track}_CHECK_RACES "--shape 0,1,1023,1025,2^15+7" "--shape 5,1025 --offset 1")
+# Two tiles of 09 and one element, three tiles: races between blocks need more than one.
+set(TRACK_${track}_CHECK_RACES "--shape 0,1,1023,1025,67585,101376" "--shape 5,1025 --offset 1")

@@ -26,7 +26,9 @@ static int create(struct problem *p) {
         size_t bytes = ((const struct vector_step *)p->solvers[i].entry)->workspace(n);
         workspace = bytes > workspace ? bytes : workspace;
     }
-    const bool timed = problem_is_timed(p), library = timed && vector_library != NULL;
+    const bool timed = problem_is_timed(p),
+               known = types.in == types.out && types.in == (scan ? ELEMENT_U32 : ELEMENT_F32),
+               library = timed && known && vector_library != NULL;
     if (library) CUDA_CHECK(vector_library(scan, n, NULL, NULL, NULL, &v->library_bytes, 0));
     const struct matrix y = {types.out, NULL, 1, outputs, outputs};
     const size_t words = (workspace + 3) / 4;

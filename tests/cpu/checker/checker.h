@@ -23,9 +23,12 @@ enum silent {
     LAST_BLOCK,          /**< thread 0 fences and counts, behind a barrier */
     LAST_BLOCK_ALL,      /**< every thread fences, then a barrier, then thread 0 counts */
     FLAG_IN_BLOCK,       /**< one warp waits for a volatile flag of another */
+    FLAG_BACK,           /**< and tells the other when it has read */
     PACKED_WORD,         /**< flag and value in one volatile word */
     CHAIN_OF_BLOCKS,     /**< block 0 tells block 1, block 1 tells block 2 */
     SAME_WORD_BY_A_WARP, /**< one instruction of a warp writes one word */
+    SHARED_OF_EACH,      /**< blocks that take turns have shared memory of their own */
+    TICKETS_SPIN,        /**< a block waits in a plain loop for a volatile word of the block before it */
     SILENT_KERNELS
 };
 cudaError_t run_silent(enum silent kernel, const int *in, int *out, unsigned *flag);
@@ -49,13 +52,15 @@ enum racy {
     NO_RELEASE,
     NO_ACQUIRE,
     BLOCK_FENCE_ONLY,
+    WARP_SYNCHRONOUS,
+    WARP_SYNCHRONOUS_LATE,
     BARRIER_IN_BRANCH,
     BARRIERS_APART
 };
 cudaError_t run_racy(enum racy kernel, const int *in, int *out, unsigned *flag);
 
-/** One warp: lane l loads in[l * stride], stores it to shared word l * pitch and out[l], 16 bytes if wide. */
-cudaError_t run_strides(int stride, int pitch, int wide, const int *in, int *out);
+/** One warp: lane l loads in[l * stride], stores it to shared word l * pitch and out[l], 16 bytes if vec16. */
+cudaError_t run_strides(int stride, int pitch, int vec16, const int *in, int *out);
 
 #ifdef __cplusplus
 }

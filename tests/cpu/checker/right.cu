@@ -104,6 +104,25 @@ static __global__ void flag_in_block(const int *in, int *out) {
     }
 }
 
+static __global__ void flag_back(const int *in, int *out) {
+    __shared__ int s[32];
+    __shared__ volatile int full, rounds;
+    int t = threadIdx.x % 32;
+    if (threadIdx.x == 0) full = rounds = 0;
+    __syncthreads();
+    for (int i = 0; i < 3; ++i) {
+        const bool writes = threadIdx.x < 32;
+        while (full == writes) __nanosleep(1);
+        __threadfence_block();
+        if (writes) s[t] = in[i * 32 + t];
+        else out[i * 32 + t] = s[31 - t];
+        __threadfence_block();
+        __syncwarp();
+        if (t == 0) rounds = i, full = writes;
+        __syncwarp();
+    }
+}
+
 static __global__ void packed_word(const int *in, int *out) {
     volatile unsigned long long *word = (volatile unsigned long long *)out;
     if (threadIdx.x == 0) word[blockIdx.x] = 1ull << 32 | (unsigned)in[blockIdx.x];
@@ -125,6 +144,29 @@ static __global__ void chain_of_blocks(const int *in, int *out, unsigned *flag) 
 
 static __global__ void same_word_by_a_warp(const int *in, int *out) { out[threadIdx.x / 32] = in[0]; }
 
+static __global__ void shared_of_each(int *out, unsigned *flag) {
+    extern __shared__ int smem[];
+    __shared__ int s[64];
+    int t = threadIdx.x;
+    s[t] = smem[t] = (int)blockIdx.x;
+    if (t == 0) atomicAdd(flag, 1); // others run now
+    __syncthreads();
+    if (t == 0) atomicAdd(flag, 1);
+    __syncthreads();
+    if (s[63 - t] == (int)blockIdx.x && smem[63 - t] == (int)blockIdx.x) atomicAdd(&out[blockIdx.x], 1);
+    __syncthreads();
+    if (t == 0 && out[blockIdx.x] != 64) *(volatile int *)nullptr = 1; // a fault is what the test sees
+}
+
+static __global__ void tickets_spin(int *out, unsigned *flag) {
+    volatile int *done = out;
+    int ticket = (int)atomicAdd(flag, 1);
+    if (ticket > 0)
+        while (!done[ticket - 1]) {
+        }
+    done[ticket] = 1;
+}
+
 cudaError_t run_silent(enum silent kernel, const int *in, int *out, unsigned *flag) {
     switch (kernel) {
     case NEIGHBOUR_BYTES: neighbour_bytes<<<3, 64>>>(in, out); break;
@@ -136,9 +178,12 @@ cudaError_t run_silent(enum silent kernel, const int *in, int *out, unsigned *fl
     case LAST_BLOCK: last_block<false><<<5, 64>>>(in, out, flag); break;
     case LAST_BLOCK_ALL: last_block<true><<<5, 64>>>(in, out, flag); break;
     case FLAG_IN_BLOCK: flag_in_block<<<1, 64>>>(in, out); break;
+    case FLAG_BACK: flag_back<<<1, 64>>>(in, out); break;
     case PACKED_WORD: packed_word<<<4, 32>>>(in, out); break;
     case CHAIN_OF_BLOCKS: chain_of_blocks<<<3, 1>>>(in, out, flag); break;
     case SAME_WORD_BY_A_WARP: same_word_by_a_warp<<<1, 64>>>(in, out); break;
+    case SHARED_OF_EACH: shared_of_each<<<50, 64, 256>>>(out, flag); break;
+    case TICKETS_SPIN: tickets_spin<<<50, 1>>>(out, flag); break;
     case SILENT_KERNELS: break;
     }
     return cudaGetLastError();
@@ -151,15 +196,15 @@ static __global__ void strides(int stride, int pitch, const int *in, int *out) {
     __syncwarp();
     out[l] = s[l * pitch];
 }
-static __global__ void wide_strides(int stride, int pitch, const int *in, int *out) {
+static __global__ void vec16_strides(int stride, int pitch, const int *in, int *out) {
     __shared__ __align__(16) int s[32 * 36];
     int l = threadIdx.x;
     *(int4 *)&s[l * pitch] = *(const int4 *)&in[l * stride];
     __syncwarp();
     *(int4 *)&out[l * 4] = *(const int4 *)&s[l * pitch];
 }
-cudaError_t run_strides(int stride, int pitch, int wide, const int *in, int *out) {
-    if (wide) wide_strides<<<1, 32>>>(stride, pitch, in, out);
+cudaError_t run_strides(int stride, int pitch, int vec16, const int *in, int *out) {
+    if (vec16) vec16_strides<<<1, 32>>>(stride, pitch, in, out);
     else strides<<<1, 32>>>(stride, pitch, in, out);
     return cudaGetLastError();
 }

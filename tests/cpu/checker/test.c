@@ -87,6 +87,8 @@ static const struct {
     {NO_RELEASE, "PART_READ", "PART_WRITE", {BLOCKS, 0, 0}},
     {NO_ACQUIRE, "PART_READ", "PART_WRITE", {BLOCKS, 0, 0}},
     {BLOCK_FENCE_ONLY, "PART_READ", "PART_WRITE", {BLOCKS, 0, 0}},
+    {WARP_SYNCHRONOUS, "QUARTER", "HALF", {UNORDERED, 0, 0}},
+    {WARP_SYNCHRONOUS_LATE, "QUARTER", "HALF", {UNORDERED, 0, 0}},
     {BARRIER_IN_BRANCH, "BRANCH_BARRIER", "OTHER_BARRIER", {"divergent barrier", 0, 0}},
     {BARRIERS_APART, "WAITS_FOR_WARP", "", {"deadlock: 16 of 64 threads wait at __syncwarp", 0, 0}},
     {BARRIERS_APART, "WAITS_FOR_BLOCK", "", {"deadlock: 48 of 64 threads wait at __syncthreads", 0, 0}},
@@ -150,7 +152,7 @@ static void test_report(void **state) {
 
 static void test_counters(void **state) {
     static const struct {
-        int stride, pitch, wide;
+        int stride, pitch, vec16;
         unsigned load, load_ideal, cycles, conflicts; /* cycles: of the store and of the load */
     } table[] = {
         {1, 1, 0, 4, 4, 2, 0},     /* neighbours */
@@ -168,15 +170,15 @@ static void test_counters(void **state) {
             struct cpu_counters c;
             prepare(s);
             cpu_counters_reset();
-            assert_int_equal(run_strides(table[i].stride, table[i].pitch, table[i].wide, in, out),
+            assert_int_equal(run_strides(table[i].stride, table[i].pitch, table[i].vec16, in, out),
                              cudaSuccess);
             cpu_counters_get(&c);
             assert_int_equal(c.load_sectors, table[i].load);
             assert_int_equal(c.load_ideal, table[i].load_ideal);
-            assert_int_equal(c.store_sectors, table[i].wide ? 16 : 4);
+            assert_int_equal(c.store_sectors, table[i].vec16 ? 16 : 4);
             assert_int_equal(c.shared_cycles, table[i].cycles);
             assert_int_equal(c.conflicts, table[i].conflicts);
-            assert_int_equal(c.thread_bytes, table[i].wide ? 512 : 128);
+            assert_int_equal(c.thread_bytes, table[i].vec16 ? 512 : 128);
         }
     struct cpu_counters c;
     prepare(&cpu_schedules[0]);

@@ -175,6 +175,24 @@ static __global__ void barriers_apart(int *out) {
     out[threadIdx.x] = 1;
 }
 
+static __global__ void warp_synchronous(const int *in, int *out, unsigned *flag, bool late) {
+    __shared__ volatile int s[64];
+    int t = threadIdx.x;
+    s[t] = in[t];
+    if (late) {
+        __threadfence();
+        if (t == 0) atomicAdd(flag, 1);
+    }
+    __syncthreads();
+    if (t < 16) {
+        s[t] += s[t + 16]; // at HALF
+        s[t] += s[t + 8];  // at QUARTER
+        s[t] += s[t + 4];
+    }
+    __syncthreads();
+    if (t == 0) out[0] = s[0] + s[1] + s[2] + s[3];
+}
+
 cudaError_t run_racy(enum racy kernel, const int *in, int *out, unsigned *flag) {
     switch (kernel) {
     case FIFTH_OF_FOUR: fifth_of_four<<<1, 32>>>(in, out); break;
@@ -194,6 +212,8 @@ cudaError_t run_racy(enum racy kernel, const int *in, int *out, unsigned *flag) 
     case NO_RELEASE: last_block<false, true, true><<<5, 64>>>(in, out, flag); break;
     case NO_ACQUIRE: last_block<true, false, true><<<5, 64>>>(in, out, flag); break;
     case BLOCK_FENCE_ONLY: last_block<true, true, false><<<5, 64>>>(in, out, flag); break;
+    case WARP_SYNCHRONOUS: warp_synchronous<<<1, 64>>>(in, out, flag, false); break;
+    case WARP_SYNCHRONOUS_LATE: warp_synchronous<<<1, 64>>>(in, out, flag, true); break;
     case BARRIER_IN_BRANCH: barrier_in_branch<<<1, 64>>>(out); break;
     case BARRIERS_APART: barriers_apart<<<1, 64>>>(out); break;
     }

@@ -59,6 +59,7 @@ enum wrong {
     DEADLOCK,
     MIXED_COLLECTIVES,
     NOT_IN_MASK,
+    READS_OUTSIDE_MASK,
     ASYNC_MISALIGNED_DST,
     ASYNC_MISALIGNED_SRC,
     ASYNC_SIZE,
@@ -80,7 +81,8 @@ enum wrong {
     STACK_OVERFLOW,
     DIVISION_BY_ZERO,
     MISALIGNED_VECTOR,
-    ENDLESS
+    ENDLESS,
+    ENDLESS_IN_LIBRARY
 };
 /** `out` is the end of an allocation of `n` words for those that go past it. */
 cudaError_t run_wrong(enum wrong kernel, const int *in, int *out, int n);
@@ -91,6 +93,8 @@ cudaError_t run_shape(dim3 grid, dim3 block, size_t dynamic, int *out);
 cudaError_t opt_in(int bytes);
 /** The same with a kernel that has 40 KB of static shared memory; *size receives how much. */
 cudaError_t run_static_40k(size_t dynamic, int *out);
+/** With 50 KB, which is too much. */
+cudaError_t run_static_50k(int *out);
 
 /** c (16x16, row-major) = a * b, by one mma_sync. */
 enum wmma_type { TF32, TF32_NOT_CONVERTED, FP16, BF16 };

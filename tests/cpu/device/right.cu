@@ -238,6 +238,16 @@ static __global__ void static_40k(int *out) {
     __syncthreads();
     out[threadIdx.x] = s[(31 - threadIdx.x) * 100];
 }
+static __global__ void static_50k(int *out) {
+    __shared__ int s[50 * 256];
+    s[threadIdx.x] = out[threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = s[31 - threadIdx.x];
+}
+cudaError_t run_static_50k(int *out) {
+    static_50k<<<1, 32>>>(out);
+    return cudaGetLastError();
+}
 cudaError_t run_static_40k(size_t dynamic, int *out) {
     static_40k<<<1, 32, dynamic>>>(out);
     return cudaGetLastError();

@@ -325,6 +325,46 @@ static void test_faults(void **state) {
         }
 }
 
+/** What explains a wrong result is no fault, until it is asked for. */
+static void test_suspects(void **state) {
+    static const struct {
+        dim3 grid, block;
+        size_t dynamic;
+        const char *message;
+    } refused[] = {
+        {{1, 1, 1}, {2000, 1, 1}, 0, "refused: a block of 2000 x 1 x 1 threads; allowed: from 1 to 1024"},
+        {{1, 70000, 1},
+         {1, 1, 1},
+         0,
+         "refused: a grid of 1 x 70000 x 1 blocks; allowed: from 1 to 2147483647"},
+        {{1, 1, 1}, {1, 1, 1}, 98304, "refused: 98304 bytes of dynamic shared memory; allowed: 49152"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; ++i) {
+        cpu_suspects(0);
+        assert_int_equal(run_shape(refused[i].grid, refused[i].block, refused[i].dynamic, out),
+                         cudaErrorInvalidValue);
+        assert_int_equal(cpu_faults(), 0);
+        cpu_suspects(1);
+        assert_int_equal(cpu_faults(), 1);
+        assert_string_equal(cpu_fault(0)->id, "launch.refused");
+        assert_non_null(strstr(text_of(0), refused[i].message));
+        cpu_faults_clear();
+    }
+    assert_int_equal(run_static_50k(out), cudaErrorInvalidValue);
+    cpu_suspects(1);
+    assert_non_null(strstr(text_of(0), "refused: 51200 bytes of static shared memory; allowed: 49152"));
+    cpu_faults_clear();
+    for (const struct cpu_schedule *s = cpu_schedules; s->name; ++s) {
+        cpu_schedule_set(s);
+        assert_int_equal(run_wrong(READS_OUTSIDE_MASK, in, out, WORDS), cudaSuccess);
+        cpu_suspects(1);
+        assert_report(text_of(0), "OUTSIDE_MASK",
+                      "__shfl_xor_sync: lane 0 reads lane 16, not in mask 0000000f");
+        cpu_faults_clear();
+    }
+}
+
 static void test_canaries(void **state) {
     int *odd;
     (void)state;
@@ -397,8 +437,10 @@ static void test_fatal(void **state) {
     assert_report(text, "READ_PAST_END", "of a device allocation of 64 bytes that was freed");
     setenv("CPU_DEVICE_TIMEOUT", "0.3", 1);
     text = run_fatal(ENDLESS, out, WORDS);
-    unsetenv("CPU_DEVICE_TIMEOUT");
     assert_report(text, "ENDLESS", "still running after 0.3 s");
+    text = run_fatal(ENDLESS_IN_LIBRARY, out, WORDS);
+    assert_non_null(strstr(text, "still running after 0.3 s"));
+    unsetenv("CPU_DEVICE_TIMEOUT");
 }
 
 static void test_without_addr2line(void **state) {
@@ -643,6 +685,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_wrong_by_value, setup, teardown),
         cmocka_unit_test_setup_teardown(test_poison, setup, teardown),
         cmocka_unit_test_setup_teardown(test_faults, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_suspects, setup, teardown),
         cmocka_unit_test_setup_teardown(test_canaries, setup, teardown),
         cmocka_unit_test_setup_teardown(test_fatal, setup, teardown),
         cmocka_unit_test_setup_teardown(test_without_addr2line, setup, teardown),

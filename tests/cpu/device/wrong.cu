@@ -118,6 +118,10 @@ static __global__ void not_in_mask(int *out) {
     out[threadIdx.x] = __shfl_sync(0xffff, 1, 0); // at NOT_IN_MASK
 }
 
+static __global__ void reads_outside_mask(int *out) {
+    if (threadIdx.x < 4) out[threadIdx.x] = __shfl_xor_sync(0xf, 1, 16); // at OUTSIDE_MASK
+}
+
 static __global__ void async_rules(enum wrong what, const int *in, int *out, int n) {
     __shared__ __align__(16) int s[64];
     int *local = out + 64;
@@ -213,6 +217,11 @@ static __global__ void endless(volatile int *out) {
     }
 }
 
+/* Never ends, and is in the C library nearly always, with its lock held. */
+static __global__ void endless_in_library(volatile int *out) {
+    while (out[0] != 1234567) free(malloc(100000 + (size_t)out[1] % 8)); // at ENDLESS_IN_LIBRARY
+}
+
 cudaError_t run_wrong(enum wrong kernel, const int *in, int *out, int n) {
     switch (kernel) {
     case UNSET_SHARED: unset_shared<<<3, 64>>>(out, 1); break;
@@ -229,6 +238,7 @@ cudaError_t run_wrong(enum wrong kernel, const int *in, int *out, int n) {
     case DEADLOCK: deadlock<<<1, 64>>>(out); break;
     case MIXED_COLLECTIVES: mixed_collectives<<<1, WARP>>>(out); break;
     case NOT_IN_MASK: not_in_mask<<<1, WARP>>>(out); break;
+    case READS_OUTSIDE_MASK: reads_outside_mask<<<1, WARP>>>(out); break;
     case PAST_DYNAMIC_SHARED:
         past_dynamic_shared<<<1, 64, 256>>>(out); // at PAST_DYNAMIC_SHARED
         break;
@@ -248,6 +258,7 @@ cudaError_t run_wrong(enum wrong kernel, const int *in, int *out, int n) {
     case DIVISION_BY_ZERO: division_by_zero<<<1, 1>>>(in, out); break;
     case MISALIGNED_VECTOR: misaligned_vector<<<1, 1>>>(in, out); break;
     case ENDLESS: endless<<<1, 1>>>(out); break;
+    case ENDLESS_IN_LIBRARY: endless_in_library<<<1, 1>>>(out); break;
     default: async_rules<<<1, WARP>>>(kernel, in, out, n); break;
     }
     return cudaGetLastError();

@@ -66,7 +66,8 @@ def check_site(site):
 
 def anchors(page):
     text = re.sub(r"^```.*?^```$", "", fresh.read(page), flags=re.S | re.M)
-    return {for_doxygen.slug(title) for title in re.findall(r"^#+ (.*)$", text, re.M)}
+    headings = {for_doxygen.slug(title) for title in re.findall(r"^#+ (.*)$", text, re.M)}
+    return headings | set(re.findall(r'<a id="([\w-]+)">', text))
 
 
 def check_pages():

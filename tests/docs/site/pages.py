@@ -140,6 +140,12 @@ def skip(why):
     sys.exit(77)
 
 
+def chromium():
+    """Its program."""
+    found = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chromium-browser")
+    return found or skip("no Chromium (Debian: apt-get install chromium)")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("site", type=os.path.abspath)
@@ -150,9 +156,7 @@ def main():
     if not set(arguments.pages) <= set(every):
         parser.error(f"pages: {', '.join(every)}")
     site, shots, names = arguments.site, arguments.shots, arguments.pages or every
-    program = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chromium-browser")
-    if not program:
-        skip("no Chromium (Debian: apt-get install chromium)")
+    program = chromium()
     if not os.path.exists(f"{site}/index.html"):
         skip(f"no site in {site} (cmake --build build --target site)")
     bad = 0

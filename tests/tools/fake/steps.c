@@ -4,9 +4,9 @@
 #include "run/steps.h"
 
 const struct step steps[] = {
-    {"01_naive", "-", "gemm", "f32", "70", 1, NULL, false},
-    {"90_exact", "01_naive", "gemm", "f32", "90a", 1, NULL, false},
-    {"91_newer", "01_naive", "gemm", "f32", "90", 1, NULL, false},
-    {"92_two", "01_naive", "gemm", "f32", "70", 2, NULL, false},
-    {NULL, NULL, NULL, NULL, NULL, 0, NULL, false},
+    {"01_naive", "-", "gemm", SHAPE_GEMM, "f32", "70", 1, NULL, false},
+    {"90_exact", "01_naive", "gemm", SHAPE_GEMM, "f32", "90a", 1, NULL, false},
+    {"91_newer", "01_naive", "gemm", SHAPE_GEMM, "f32", "90", 1, NULL, false},
+    {"92_two", "01_naive", "other", SHAPE_GEMM, "f32", "70", 2, NULL, false},
+    {NULL, NULL, NULL, SHAPE_ANY, NULL, NULL, 0, NULL, false},
 };

@@ -1,0 +1,37 @@
+# Chains that are not whole are refused when the build is configured, each with what is wrong: made-up steps and rungs in FOLDER.
+cmake_policy(VERSION 3.20)
+
+# Configures a project with these rungs, NAME of the file or NAME:STEP; it must fail and say `wanted`; or
+# not fail, where that begins with `chains: `.
+function(try wanted)
+  file(REMOVE_RECURSE ${FOLDER})
+  foreach(rung IN LISTS ARGN)
+    string(REGEX MATCH "^([^:]*):?(.*)$" all ${rung})
+    set(file ${CMAKE_MATCH_1}.diff)
+    set(step 02_two)
+    if(CMAKE_MATCH_2)
+      set(step ${CMAKE_MATCH_2})
+    endif()
+    file(WRITE ${FOLDER}/tests/diffs/rungs/${file} "Step: ${step}\nWhat: a change\nIdea: One. Two.\n")
+  endforeach()
+  file(WRITE ${FOLDER}/CMakeLists.txt "cmake_minimum_required(VERSION 3.20)\nproject(rungs NONE)
+set(OVERLAP_STEPS 02_two 08_own)\nset(STEP_02_two_KERNEL two.cu)\nset(STEP_02_two_BASE_ID 01_one)\nset(STEP_01_one_KERNEL one.cu)
+set(STEP_08_own_KERNEL own.cu)\nset(STEP_08_own_BASE_ID 08_own_baseline)\nset(STEP_08_own_baseline_KERNEL base.cu)
+include(${SOURCE}/common/cmake/Diffs.cmake)
+message(STATUS \"chains: \${RUNGS}: \${DIFFS_rungs}\")\n")
+  execute_process(COMMAND ${CMAKE_COMMAND} -S ${FOLDER} -B ${FOLDER}/build OUTPUT_VARIABLE said ERROR_VARIABLE said
+                  RESULT_VARIABLE status)
+  string(REGEX REPLACE "[ \n]+" " " said "${said}")
+  string(FIND "${said}" "${wanted}" at)
+  if(at LESS 0 OR (status EQUAL 0 AND NOT wanted MATCHES "^chains: "))
+    message(SEND_ERROR "${ARGN}: exit status ${status}, wanted '${wanted}':\n${said}")
+  endif()
+endfunction()
+
+try("chains: 02_two;08_own_baseline: 02_1_a;02_2_b;08_baseline_1_x" 02_1_a 02_2_b 08_baseline_1_x:08_own)
+try("02_3_c.diff: rung 3 of 02_two where rung 2 should be; wanted: rungs from 1 on, without a gap" 02_1_a 02_3_c)
+try("02_2_b.diff: rung 2 of 02_two where rung 1 should be" 02_2_b)
+try("02_1_b.diff: rung 1 of 02_two where rung 2 should be" 02_1_a 02_1_b)
+try("08_baseline_2_b.diff: rung 2 of 08_own_baseline where rung 1 should be" 08_1_a:08_own 08_baseline_2_b:08_own)
+try("02_baseline_1_a.diff: 02_two has no baseline" 02_baseline_1_a)
+try("03_1_a.diff: wanted a name 02_K_SLUG or 02_baseline_K_SLUG, by its Step: 02_two" 03_1_a)
