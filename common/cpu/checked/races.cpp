@@ -278,11 +278,11 @@ void barrier(Agent agent, Place place, Event event, uint64_t address) {
     const auto p = reinterpret_cast<const void *>(address);
     if (event == Event::initialise) {
         trace.barriers[address] = {};
-        return touch(agent, place, p, 8, true, false, initialised);
+        return touch(agent, place, p, 8, true, 0, initialised);
     }
     auto &[open, ended, open_flags, ended_flags] = trace.barriers[address];
     if (event == Event::arrive) {
-        touch(agent, place, p, 8, true, true);
+        touch(agent, place, p, 8, true, strong);
         open.resize(trace.common.size());
         open = joined(open, clock.has_own ? clock.own : trace.common);
         open[agent.number] = clock.now++;
@@ -292,7 +292,7 @@ void barrier(Agent agent, Place place, Event event, uint64_t address) {
         ended = std::move(open), ended_flags = open_flags;
         open = {}, open_flags = {};
     } else { // Event::pass
-        touch(agent, place, p, 8, false, true);
+        touch(agent, place, p, 8, false, strong);
         if (ended.empty()) return; // a new one, by parity
         clock.own = joined(clock.has_own ? clock.own : trace.common, ended);
         clock.has_own = true;
