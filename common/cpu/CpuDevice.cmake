@@ -13,7 +13,8 @@ set(CPU_DEVICE_DIR ${CMAKE_CURRENT_LIST_DIR})
 set(sources
     core/memory.cpp core/program.cpp core/runtime.cpp core/scheduler.cpp core/shared.cpp core/stacks.cpp
     faults/crash.cpp faults/faults.cpp
-    ops/atomics.cpp ops/barrier.cpp ops/cp_async.cpp ops/warp.cpp ops/wmma.cpp)
+    ops/atomics.cpp ops/barrier.cpp ops/cp_async.cpp ops/memcpy_async.cpp ops/memory_barrier.cpp ops/pipeline.cpp
+    ops/warp.cpp ops/wmma.cpp)
 list(TRANSFORM sources PREPEND ${CPU_DEVICE_DIR}/)
 add_library(cpu_device STATIC ${sources})
 # Before everything else: a program for the CPU device must not see the real CUDA's headers.

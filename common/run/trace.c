@@ -94,10 +94,14 @@ static bool is_operation(const struct cpu_trace_event *e, const char *operation)
     return strcmp(e->operation, operation) == 0;
 }
 
-/* The group that a warp's copies are in now. */
+/* A group, if there are copies in it. */
 static struct group *group_of(struct trace *t, unsigned process, unsigned number) {
     for (size_t i = t->group_count; i-- > 0;)
         if (t->groups[i].process == process && t->groups[i].number == number) return &t->groups[i];
+    return NULL;
+}
+
+static struct group *new_group(struct trace *t, unsigned process, unsigned number) {
     struct group *g = add(t, (void **)&t->groups, &t->group_count, sizeof *g);
     if (g != NULL) *g = (struct group){process, number, UINT64_MAX, 0, 0, UINT64_MAX, 0};
     return g;
@@ -160,7 +164,9 @@ static void write_access(struct trace *t, const struct span *s, const struct cpu
 }
 
 static void copied(struct trace *t, const struct span *s, uint64_t bytes, uint64_t highest) {
-    struct group *g = group_of(t, s->process, t->process[s->process].committed[s->warp]);
+    const unsigned number = t->process[s->process].committed[s->warp]; /* that a warp's copies are in now */
+    struct group *g = group_of(t, s->process, number);
+    if (g == NULL) g = new_group(t, s->process, number);
     if (g == NULL) return;
     if (s->at < g->begin) g->begin = s->at;
     if (s->lowest < g->lowest) g->lowest = s->lowest;

@@ -22,8 +22,16 @@ STEP = "{step}"  # the step's own page, where it explains its code
 # the first of this list is the cause of others.
 ALIGNED, LOOP = ("a misaligned access", STEP), ("an endless loop", BESIDES)
 WAIT, BARRIER = ("a missing or misplaced wait", STEP), ("a missing barrier after a wait", STEP)
+INIT = ("a barrier that is used before it is initialised", STEP)
 FAULTS = {
     "barrier.divergent": ("a barrier that not all threads of the block reach", BARRIERS),
+    "barrier.uninitialised": INIT, "race.barrier_init": INIT,
+    "barrier": ("a barrier in memory that is not used as it must be", STEP),
+    "pipeline": ("calls of a pipeline in the wrong order", STEP),
+    "copy.collective": ("a group's copy that not all of its threads ask for", STEP),
+    "deadlock.phase": ("a phase of a barrier that never ends", STEP),
+    "deadlock.acquire": ("an acquire that can never succeed", STEP),
+    "deadlock.stage": ("a stage that is never filled", STEP),
     "deadlock": ("threads that wait for each other for ever", BARRIERS),
     "copy.never_committed": ("a missing commit", STEP),
     "copy.never_waited_for": ("a copy that is never waited for", STEP),

@@ -40,5 +40,7 @@ refused(05_wmma BM=128 BN=256 BK=8 WARPS_M=4 WARPS_N=1)
 refused(05_wmma BM=48)               # fragments that do not cover the tile
 refused(05_wmma PAD_B=1)
 refused(06_wmma_db STAGES=1)          # a loop that alternates between two stages
+refused(11_barrier STAGES=3)         # the same, with two barriers
+refused(12_pipeline STAGES=4)
 refused(08_reduction_async THREADS=100) # warps that are not whole
 refused(09_scan_async THREADS=100)

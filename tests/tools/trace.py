@@ -100,6 +100,19 @@ def covered(found):
 over, own = covered(db)
 check("overlap", over > 0 == own, (over, own))
 
+# A pipeline: exactly three stages are committed at the top of every iteration, the last ones empty. Two are in flight over a multiply.
+pipe = trace("12_pipeline")
+committed, waited = 0, 0
+for e in sorted((e for e in events(pipe) if e["tid"] == 1), key=lambda e: e["ts"]):
+    committed += e["cat"] == "commit"
+    if e["cat"] == "wait" and "consumer_wait" in e["args"]["text"]:
+        check("invariant", committed - waited == 3, e)
+        waited += 1
+check("K-tiles", (committed, waited) == (9, 6), (committed, waited))
+check("stages", [f[2]["stage"] for f in flights(pipe).values()] == [0, 1, 2, 0, 1, 2], flights(pipe))
+over, own = covered(pipe)
+check("overlap of a pipeline", over > 0 == own, (over, own))
+
 # Accesses: each lane of 06's first copy reads 16 bytes of A and writes them to shared memory, side by side.
 first = next(e for e in events(db) if e["cat"] == "copy" and e["tid"] == 1)["args"]["event"]
 of_first = [a for a in db["accesses"] if a[0] == first]

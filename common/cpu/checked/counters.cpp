@@ -17,7 +17,8 @@ std::map<decltype(LogEntry().key()), Site> sites;
 
 cpu_trace_call *trace;
 void *trace_context;
-const char *const operations[] = {"load", "store", "atomic", "copy", "wait", "mma", "commit", "barrier"};
+const char *const operations[] = {"load", "store",  "atomic",  "copy", "wait",
+                                  "mma",  "commit", "barrier", "wait"};
 const char *memory_of(Op op, bool shared) { return op >= Op::wait ? "" : shared ? "shared" : "global"; }
 
 void find_lines() {
@@ -77,7 +78,7 @@ void count(const std::vector<LogEntry> &lanes) {
     std::vector<uint64_t> part;
     const LogEntry &e = lanes[0];
     uint64_t bytes = e.size * lanes.size(), cost = 0, ideal = 0;
-    if (e.op == Op::commit) return;
+    if (e.op == Op::commit || e.op == Op::acquire) return;
     if (e.op == Op::wait) ++sums.waits;
     else if (e.op == Op::multiply) ++sums.mma, sums.tensor_flops += e.address;
     else if (e.shared) {
@@ -125,9 +126,22 @@ void count_later(Agent thread, Op op, bool shared, Place place, uint64_t address
         const Thread &t = thread.block.thread[thread.number];
         std::set<unsigned> groups; // in flight
         for (const AsyncCopy &c : t.copies)
-            if (c.group < t.group) groups.insert(c.group);
+            if (c.batch < t.batch) groups.insert(c.batch);
         sums.in_flight = std::max<uint64_t>(sums.in_flight, groups.size());
     }
+}
+
+/// The lowest place of a lane that has yet to come to an instruction.
+static const LogEntry *ahead_of(Log *begin, Log *end, const decltype(LogEntry().key()) &key) {
+    const LogEntry *first = nullptr;
+    for (Log *log = begin; log < end; ++log) {
+        const auto &all = log->entries;
+        auto comes = [&](const LogEntry &e) { return e.key() == key; };
+        if (!all.empty() && !comes(all[0]) && (!first || all[0].spot->place < first->spot->place) &&
+            std::any_of(all.begin(), all.end(), comes))
+            first = &all[0];
+    }
+    return first;
 }
 
 void count_warp(Block &block, unsigned warp) {
@@ -141,6 +155,9 @@ void count_warp(Block &block, unsigned warp) {
                 !all.empty() && (!first || all[0].spot->place < first->spot->place))
                 first = &all[0];
         if (!first) break;
+        // Lanes that leave a loop's branches one after the other wait, or commit, together.
+        if (first->op >= Op::wait)
+            if (const LogEntry *other = ahead_of(begin, end, first->key())) first = other;
         const auto key = first->key();
         for (Log *log = begin; log < end; ++log)
             if (auto &all = log->entries; !all.empty() && all[0].key() == key) {

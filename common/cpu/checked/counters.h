@@ -6,7 +6,7 @@
 #include "core/tracer.h"
 
 namespace cpu {
-enum class Op : uint8_t { load, store, atomic, copy, wait, multiply, commit, barrier };
+enum class Op : uint8_t { load, store, atomic, copy, wait, multiply, commit, barrier, acquire };
 
 /// A place in the program, and its line: one pointer for all that have the same.
 struct Spot {

@@ -20,13 +20,18 @@ using Known = std::shared_ptr<const BlockClocks>; ///< null: of none
 struct Epoch {
     uint64_t clock : 32, place : 32;
     uint64_t block : 32, agent : 16;
-    uint64_t atomic : 8; ///< a Strength: 0 of a plain access
-    uint64_t kind : 8;
+    uint64_t atomic : 2; ///< a Strength: 0 of a plain access
+    uint64_t kind : 3;
+    uint64_t via : 11; ///< of a copy that a barrier in memory waits for: its place in that clock, and 1
 };
-enum EpochKind { plain, copied, in_flight };
+enum EpochKind { plain, copied, in_flight, initialised };
 /// Of accesses that do not race with each other, unless both are loose: volatile ones of shared memory with no fence
 /// before the write, as in the warp-synchronous code of before sm_70.
 enum Strength { loose = 1, strong };
+
+/// Barriers in memory have clocks that count the phases of those that share a place, behind the threads'.
+constexpr size_t barrier_clocks = 64;
+size_t place_of(uint64_t barrier) { return barrier / 8 % barrier_clocks; }
 
 struct ShadowCell {
     Epoch write, atomic; ///< the latest plain write, and the latest atomic one since
@@ -54,7 +59,15 @@ struct AgentClock {
 struct BlockClock : BlockTrace {
     VectorClock common; ///< what all agents know of each other
     std::vector<AgentClock> agents;
-    explicit BlockClock(size_t n) : BlockTrace{std::vector<Log>(n)}, common(n), agents(n) {}
+    struct Phase {
+        VectorClock open, ended; ///< what its arrivals tell, and those of the last one
+        Flags open_flags, ended_flags;
+    };
+    std::map<uint64_t, Phase> barriers; ///< by address
+    uint32_t phases[barrier_clocks] = {};
+    explicit BlockClock(size_t n) : BlockTrace{std::vector<Log>(n)}, common(n + barrier_clocks), agents(n) {
+        std::fill_n(phases, barrier_clocks, 1);
+    }
 };
 
 struct Race {
@@ -131,9 +144,11 @@ struct Check {
     bool write, shared;
 
     bool ordered(Epoch before) const {
-        if (before.block == now.block)
-            return before.agent == now.agent || before.clock <= common[before.agent] ||
-                   (clock.has_own && before.clock <= clock.own[before.agent]);
+        if (before.block == now.block) {
+            const size_t i = before.via ? block.threads + before.via - 1 : before.agent;
+            return (before.agent == now.agent && !before.via) || before.clock <= common[i] ||
+                   (clock.has_own && before.clock <= clock.own[i]);
+        }
         if (shared || !clock.flags.acquired) return shared; // shared memory: of a block that is over
         auto at = clock.flags.acquired->find(uint64_t(before.block) * 2);
         return at != clock.flags.acquired->end() && before.clock <= (*at->second)[before.agent];
@@ -155,13 +170,14 @@ struct Check {
     }
     void after_write(Epoch w, const void *p) const {
         if (w.clock == 0) return;
-        if (w.kind == in_flight && w.block == now.block)
+        if (w.block == now.block && (w.kind == in_flight || (w.via && unordered(w))))
             race(write ? FaultKind::race_write_in_flight : FaultKind::race_read_in_flight, w, p);
         else if (unordered(w) && !one_instruction(w))
-            race(now.kind != plain  ? FaultKind::race_copy_over_write
-                 : write            ? FaultKind::race_write_write
-                 : w.kind == copied ? FaultKind::race_read_of_copy
-                                    : FaultKind::race_read_write,
+            race(w.kind == initialised || now.kind == initialised ? FaultKind::race_barrier_init
+                 : now.kind != plain                              ? FaultKind::race_copy_over_write
+                 : write                                          ? FaultKind::race_write_write
+                 : w.kind == copied                               ? FaultKind::race_read_of_copy
+                                                                  : FaultKind::race_read_write,
                  w, p);
     }
     /// An access takes the place of those that it comes after, for whatever comes after it comes after them
@@ -172,7 +188,10 @@ struct Check {
         if (!write) return remember_read(cell);
         for (Epoch r : cell.read)
             if (unordered(r))
-                race(now.kind != plain ? FaultKind::race_copy_over_read : FaultKind::race_read_write, r, p);
+                race(now.kind == initialised ? FaultKind::race_barrier_init
+                     : now.kind != plain     ? FaultKind::race_copy_over_read
+                                             : FaultKind::race_read_write,
+                     r, p);
         if (now.atomic) cell.atomic = now;
         else cell = {now, {}, {}};
     }
@@ -213,8 +232,8 @@ void touch(Agent agent, Place place, const void *p, unsigned size, bool write, i
     const BlockClock &trace = clock_of(block);
     const AgentClock &clock = trace.agents[agent.number];
     const auto offset = uint32_t(uintptr_t(place) - program_begin);
-    const Epoch now = {clock.now,       offset,       uint32_t(block.number), uint16_t(agent.number),
-                       uint8_t(atomic), uint8_t(kind)};
+    const Epoch now = {clock.now,       offset,        uint32_t(block.number), uint16_t(agent.number),
+                       uint8_t(atomic), uint8_t(kind), 0};
     const Check check = {block, clock, trace.common.data(), now, write, block.shared.has(p)};
     each_cell(block, p, size, check);
 }
@@ -252,6 +271,35 @@ void fence(Agent agent, bool device) {
     clock.flags.fenced = true;
 }
 
+/// An arrival tells the phase's waiters what the thread knows; the end of a phase, that its copies have landed.
+void barrier(Agent agent, Place place, Event event, uint64_t address) {
+    BlockClock &trace = clock_of(agent.block);
+    AgentClock &clock = clock_of(agent);
+    const auto p = reinterpret_cast<const void *>(address);
+    if (event == Event::initialise) {
+        trace.barriers[address] = {};
+        return touch(agent, place, p, 8, true, 0, initialised);
+    }
+    auto &[open, ended, open_flags, ended_flags] = trace.barriers[address];
+    if (event == Event::arrive) {
+        touch(agent, place, p, 8, true, strong);
+        open.resize(trace.common.size());
+        open = joined(open, clock.has_own ? clock.own : trace.common);
+        open[agent.number] = clock.now++;
+        open_flags = joined(open_flags, clock.flags);
+    } else if (event == Event::complete) {
+        open[trace.agents.size() + place_of(address)] = trace.phases[place_of(address)]++;
+        ended = std::move(open), ended_flags = open_flags;
+        open = {}, open_flags = {};
+    } else { // Event::pass
+        touch(agent, place, p, 8, false, strong);
+        if (ended.empty()) return; // a new one, by parity
+        clock.own = joined(clock.has_own ? clock.own : trace.common, ended);
+        clock.has_own = true;
+        clock.flags = joined(clock.flags, ended_flags);
+    }
+}
+
 void report_races(Grid &grid) {
     auto place = [](Epoch e) { return place_in_program(e.place); };
     auto who = [&grid](Epoch e) { return position(grid, e.agent, e.block); };
@@ -284,6 +332,8 @@ struct Checker final : Counter {
         for (auto at = flags.begin(); at != flags.end();)
             at = at->first - begin < size ? flags.erase(at) : std::next(at);
         BlockClock &clock = clock_of(block);
+        clock.barriers.clear();
+        for (size_t i = 0; i < barrier_clocks; ++i) clock.common[clock.agents.size() + i] = clock.phases[i]++;
         for (size_t i = 0; i < clock.agents.size(); ++i) {
             AgentClock &a = clock.agents[i];
             clock.common[i] = a.now;
@@ -324,19 +374,20 @@ struct Checker final : Counter {
         if (counting) count_later(agent, Op::copy, true, c.place, to, c.size);
         touch(agent, c.place, c.dst, c.size, true, 0, in_flight);
     }
-    void async_land(Agent agent, const AsyncCopy &c) override {
-        const uint32_t now = clock_of(agent).now;
+    void async_land(Agent agent, const AsyncCopy &c, const void *barrier) override {
+        const size_t place = place_of(uintptr_t(barrier));
+        const uint32_t now = barrier ? clock_of(agent.block).phases[place] : clock_of(agent).now;
         each_cell(agent.block, c.dst, c.size, [&](ShadowCell &cell, const char *) {
             Epoch &w = cell.write;
             if (w.kind == in_flight && w.agent == agent.number && w.block == uint32_t(agent.block.number))
-                w.kind = copied, w.clock = now;
+                w.kind = copied, w.clock = now, w.via = barrier ? place + 1 : 0;
         });
     }
     void event(Agent agent, Place place, Event event, uint64_t what) override {
-        const Op op = event == Event::wait ? Op::wait : event == Event::commit ? Op::commit : Op::multiply;
-        if (event == Event::block_fence || event == Event::device_fence)
-            fence(agent, event == Event::device_fence);
-        else if (counting) count_later(agent, op, false, place, what, 0);
+        static constexpr Op ops[] = {Op::commit, Op::wait, Op::acquire, Op::multiply}; // of the first events
+        if (event >= Event::initialise) barrier(agent, place, event, what);
+        else if (event >= Event::block_fence) fence(agent, event == Event::device_fence);
+        else if (counting) count_later(agent, ops[int(event)], false, place, what, 0);
     }
     void synchronised(Block &block, const std::vector<unsigned> &agents, bool whole_block) override {
         BlockClock &trace = clock_of(block);
@@ -349,6 +400,8 @@ struct Checker final : Counter {
             const AgentClock &a = trace.agents[i];
             flags = joined(flags, a.flags);
             if (a.has_own && !whole_block) clock = joined(clock, a.own);
+            for (size_t b = trace.agents.size(); a.has_own && b < clock.size(); ++b)
+                clock[b] = std::max(clock[b], a.own[b]);
         }
         for (unsigned i : all) clock[i] = trace.agents[i].now++;
         for (unsigned i : all) {

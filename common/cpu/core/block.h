@@ -22,7 +22,7 @@ struct BlockTrace;
 struct AsyncCopy { ///< on its way
     void *dst;
     const void *src;
-    unsigned size, zfill, group;
+    unsigned size, zfill, group, batch; ///< batch: like group, but a barrier that waits for it closes it too
     bool landed;
     Place place;
 };
@@ -37,6 +37,11 @@ struct Thread {
     unsigned spins = 0, reads = 0; ///< how often it may have waited for another thread in a loop
     std::vector<AsyncCopy> copies = {};
     unsigned group = 0; ///< number of the group that is open
+    unsigned batch = 0; ///< and of the batch
+    uint64_t landed = 0,
+             tracked = 0; ///< of all its copies: how many have left `copies`, and a barrier waits for
+    const void *waits_for = nullptr;                                ///< a barrier in memory
+    std::map<unsigned, std::pair<unsigned, Place>> collective = {}; ///< copies by groups of a size: how many
 };
 
 /// Lanes of a warp that meet, and what each of them brought.
@@ -58,6 +63,15 @@ struct Barrier {
     std::vector<unsigned> waiting; ///< ranks
     Place place;
     unsigned votes, voted; ///< for yes, now and when it was last complete
+};
+
+/// A barrier in shared memory, such as cuda::barrier, which is known by its address.
+struct MemoryBarrier {
+    unsigned expected, pending; ///< arrivals: of a phase, and those that the open one still waits for
+    uint64_t phase = 0;         ///< number of the open one
+    std::vector<unsigned> arrived = {}, waiting = {};       ///< ranks
+    std::vector<std::pair<unsigned, uint64_t>> copies = {}; ///< that it waits for: of a rank, up to a number
+    std::map<unsigned, uint64_t> waited = {};               ///< up to which phase, by rank
 };
 
 /// The shared memory of a block: thread-local memory of its OS thread.
@@ -126,6 +140,7 @@ struct Block {
     std::deque<unsigned> ready = {}; ///< ranks; the back runs next
     Fiber scheduler = {};            ///< where the scheduler stands while a thread runs
     Barrier barrier = {};
+    std::map<const void *, MemoryBarrier> memory_barriers = {};
     std::shared_ptr<BlockTrace> trace = {};
 };
 
@@ -166,4 +181,9 @@ void warp_meet(Place place, const char *what, unsigned mask, Meeting::Work work,
 void release_barrier_if_complete(Block &block);
 void finish_meetings(Block &block, unsigned warp); ///< that wait for no live lane
 void check_copies_at_exit();
+void copy_async(Place place, void *dst, const void *src, size_t size, size_t zfill);
+void land_copies(Thread &thread, size_t count,
+                 const void *barrier = nullptr); ///< its oldest; barrier: through which
+unsigned batches_in_flight();                    ///< of the running thread
+void check_barriers(const Block &block);         ///< at its end: copies that are left, threads that are stuck
 } // namespace cpu

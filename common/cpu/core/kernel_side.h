@@ -56,4 +56,5 @@ CPU_DEVICE_DISTINCT uint64_t shuffle(const char *what, Shuffle kind, unsigned ma
 
 /// Before a read-modify-write. One thread runs at a time, so a plain read and write will do for it.
 void prepare_atomic(Place place, const void *p, unsigned size);
+void prepare_atomic(Place place, const void *p, unsigned size, bool writes); ///< of a load or a store
 } // namespace cpu

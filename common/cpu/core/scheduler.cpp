@@ -57,7 +57,7 @@ static void report_deadlock(const Block &block) {
     // By line, not by address: a compiler may have made several calls of one.
     std::map<std::pair<std::string, std::string>, std::vector<const Thread *>> groups;
     for (const Thread &t : block.thread)
-        if (t.waits_at) groups[{source_line(t.wait_place), t.waits_at}].push_back(&t);
+        if (t.waits_at && !t.waits_for) groups[{source_line(t.wait_place), t.waits_at}].push_back(&t);
     for (const auto &[key, waiting] : groups) {
         const std::string exited = part(block.threads - block.alive);
         Fault f = {
@@ -73,13 +73,17 @@ static void begin_block(Block &block, uint64_t number) {
     block.index = unravel(number, grid.launch.grid);
     block.alive = block.threads;
     block.barrier = {};
+    block.memory_barriers.clear();
     block.ready.clear();
     block.polls = 0;
     for (Warp &warp : block.warp) warp.live = 0, warp.meetings.clear();
     std::vector<unsigned> ranks(block.threads);
     for (Thread &t : block.thread) {
-        t.group = t.spins = 0;
+        t.group = t.batch = t.spins = 0;
+        t.landed = t.tracked = 0;
         t.copies.clear();
+        t.collective.clear();
+        t.waits_for = nullptr;
         block.warp[t.rank / warp_size].live |= 1u << t.rank % warp_size;
         ranks[t.rank] = t.rank;
     }
@@ -102,6 +106,7 @@ static bool run_turn(Block &block) {
     }
     if (block.alive && !block.ready.empty()) return true;
     if (block.alive) report_deadlock(block);
+    check_barriers(block);
     tracer->block_end(block);
     return !block.alive;
 }

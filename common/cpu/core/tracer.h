@@ -18,8 +18,19 @@ inline Agent running_thread() { return {*self->block, self->rank, Proxy::generic
 
 enum Access { READ = 1, WRITE = 2, FLAG = 4, VOLATILE_READ = 5, VOLATILE_WRITE = 6, ATOMIC = 7 }; ///< bits
 
-/// To come: arrivals at an mbarrier and waits for it, with its address; fences between proxies.
-enum class Event : uint8_t { commit, wait, block_fence, device_fence, multiply };
+/// The last four are of a barrier in memory. To come: fences between proxies.
+enum class Event : uint8_t {
+    commit,
+    wait,
+    acquire,
+    multiply,
+    block_fence,
+    device_fence,
+    initialise,
+    arrive,
+    complete,
+    pass
+};
 
 struct Tracer {
     virtual void launch_begin(Grid &) {}
@@ -28,8 +39,9 @@ struct Tracer {
     virtual void block_end(Block &) {}
     virtual void access(Agent, Place, const void *, unsigned /*size*/, Access) {}
     virtual void async_issue(Agent, const AsyncCopy &) {}
-    virtual void async_land(Agent, const AsyncCopy &) {} ///< and the agent has waited for it
-    /// `what`: the groups that a wait leaves in flight; the operations of a multiply.
+    /// And the agent has waited for it; or whoever waits for this phase of a barrier does.
+    virtual void async_land(Agent, const AsyncCopy &, const void * /*barrier*/ = nullptr) {}
+    /// `what`: the groups that a wait leaves in flight; the operations of a multiply; a barrier's address.
     virtual void event(Agent, Place, Event, uint64_t /*what*/ = 0) {}
     /// These agents of a block met, and what each wrote before is visible to all.
     virtual void synchronised(Block &, const std::vector<unsigned> & /*agents*/, bool /*whole_block*/) {}

@@ -11,6 +11,12 @@ void cpu::prepare_atomic(Place place, const void *p, unsigned size) {
     tracer->access(running_thread(), place, p, size, ATOMIC);
 }
 
+void cpu::prepare_atomic(Place place, const void *p, unsigned size, bool writes) {
+    preempt(true);
+    if (uintptr_t(p) % size) fault(place, FaultKind::atomic_misaligned, size);
+    tracer->access(running_thread(), place, p, size, writes ? VOLATILE_WRITE : VOLATILE_READ);
+}
+
 static void fence(Place place, Event kind) {
     tracer->event(running_thread(), place, kind);
     preempt(true);
