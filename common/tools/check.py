@@ -342,7 +342,7 @@ class Check:
                 return self.explain("cpu-checked", options, done, records_of_mine)
             if not mine or len(theirs) != 1 + len(based):
                 return None  # the kernel or the step's program was changed meanwhile
-            unchanged = mine[:1] == theirs[1:]
+            unchanged = mine[:1] == theirs[1:] != theirs[:1]
             differs = words.remarks(self.name, mine[0], theirs[0], unchanged)
             if not verdict.counters:
                 verdict.counters = {key: [column[key] for column in mine[:1] + theirs] for key in words.SUMS}
