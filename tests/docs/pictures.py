@@ -14,23 +14,16 @@ import xml.etree.ElementTree
 
 sys.dont_write_bytecode = True
 source, build, group = sys.argv[1:]
-sys.path[:0] = [f"{source}/docs", f"{source}/common/tools"]
+sys.path[:0] = [f"{source}/docs", f"{source}/common/tools", f"{source}/tests"]
 import check
 import course
 import picture
 import pictures
 import touches
+from findings import check as expect
+from findings import end
 
 folder = tempfile.TemporaryDirectory(prefix="overlap-pictures-")
-bad = 0
-
-
-def expect(what, good, said=""):
-    global bad
-    if not good:
-        print(f"FAILED: {what}: {said}")
-        bad = 1
-
 
 @functools.cache
 def trace(program, size, elements=True):
@@ -177,4 +170,4 @@ def file():
 
 
 {"fresh": fresh, "content": content, "file": file}[group]()
-sys.exit(bad)
+end()

@@ -13,15 +13,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True
 source, step, ladder, *checked = sys.argv[1:]
-bad = 0
-
-
-def check(what, good, said=""):
-    global bad
-    if not good:
-        print(f"FAILED: {what}: {said}")
-        bad = 1
+sys.path.insert(0, f"{source}/tests")
+from findings import check, end
 
 
 def run(*command, status=0, **environment):
@@ -124,4 +119,4 @@ check("docs/records.md names all", keys | ids <= named, (keys | ids) - named)
 listed = set(re.findall(r"^\| `([a-z_]+\.[a-z0-9_]+|deadlock)`", page, re.M))
 check("docs/records.md names what there is", listed <= ids, listed - ids)
 shutil.rmtree(folder)
-sys.exit(bad)
+end()

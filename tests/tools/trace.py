@@ -8,17 +8,12 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True
 source, programs = sys.argv[1:]
+sys.path.insert(0, f"{source}/tests")
+from findings import check, end
+
 path = os.path.join(tempfile.mkdtemp(), "out.json")
-bad = 0
-
-
-def check(what, good, said=""):
-    global bad
-    if not good:
-        print(f"FAILED: {what}: {said}")
-        bad = 1
-
 
 def run(step, *options, status=0, **environment):
     done = subprocess.run([f"{programs}/{step}", *options], capture_output=True, text=True, env=os.environ | environment)
@@ -147,4 +142,4 @@ check("plain", "--trace here: not allowed" in run("../cpu/06_wmma_db", "--trace"
 check("base", "with --counters or --trace" in run("06_wmma_db", "--base", status=2))
 if os.path.exists("/dev/full"):
     check("full", "could not be written" in run("06_wmma_db", "--trace", "/dev/full", "--shape", "128x64x32", status=1))
-sys.exit(bad)
+end()
